@@ -1,0 +1,57 @@
+/*
+ * random.h - random streams and distributions.
+ *
+ * A stream is named by (seed, entity, purpose): "/parent3/child2", "think time". Its numbers depend on those
+ * three and on nothing else, so another policy, another order of creation or one more entity never shifts
+ * anybody's draws: variants run on common random numbers. Behind it is a counter-based generator (Philox
+ * 4x32-10) that presents itself as a gsl_rng_type, so that all of GSL's distributions run on it.
+ */
+#ifndef SIM_ENGINE_RANDOM_H
+#define SIM_ENGINE_RANDOM_H
+
+#include <gsl/gsl_rng.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim;
+
+extern const gsl_rng_type *const stream_rng_type;
+
+struct stream {
+	gsl_rng rng; /* usable with every gsl_ran_* function: &s->rng */
+	struct stream_state {
+		uint64_t key, counter;
+		uint32_t block[4];
+		uint32_t used;
+	} state;
+};
+
+/* A stream in the simulation's arena. The names are only read here. */
+struct stream *stream_open(struct sim *sim, const char *entity, const char *purpose);
+void stream_init(struct stream *s, uint64_t seed, const char *entity, const char *purpose);
+double stream_uniform(struct stream *s);                 /* [0, 1) */
+uint64_t stream_below(struct stream *s, uint64_t limit); /* 0 .. limit - 1, unbiased */
+
+enum dist_kind {
+	DIST_CONSTANT, DIST_UNIFORM, DIST_EXPONENTIAL, DIST_NORMAL, DIST_LOGNORMAL, DIST_PARETO, DIST_ZIPF,
+	DIST_TABLE
+};
+
+/*
+ * In a scenario: a plain value is constant; otherwise a map of one key: {uniform: [1ms, 3ms]},
+ * {exponential: 10ms} (mean), {normal: [mean, sd]} (cut at 0), {lognormal: [median, sigma]},
+ * {pareto: [scale, shape]}, {zipf: [n, s]} (ranks 1..n), {table: [[value, weight], ...]}.
+ * Values carry the unit of the option (durations in ps, sizes in bytes).
+ */
+struct dist {
+	enum dist_kind kind;
+	double a, b;
+	const double *table; /* DIST_TABLE: pairs (value, weight); DIST_ZIPF: cumulative weights */
+	uint32_t nr;
+	void *lookup; /* gsl_ran_discrete_t of a table */
+};
+
+double dist_draw(const struct dist *d, struct stream *s); /* never negative */
+double dist_mean(const struct dist *d);                   /* of the distribution as cut; inf where none */
+
+#endif

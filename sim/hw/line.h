@@ -1,0 +1,39 @@
+/*
+ * line.h - cache lines that several CPUs use.
+ *
+ * A line has an owner (the CPU that last wrote it), the set of CPUs that hold a shared copy, and the time
+ * until which it is on its way. An access that hits costs machine.line_hit. One that misses waits until the
+ * line is free and then for its transfer from where it is; a write makes the writer the owner and drops all
+ * copies. So contended atomics on one line serialise at the line's transfer time, in order of arrival.
+ *
+ * The value in the line is the caller's own variable. Each call synchronises (task.h); the value may be
+ * looked at or changed in the step that the call leaves behind, and takes effect in order of arrival. The
+ * cost is charged to the task before the call returns, with cpu_defer().
+ *
+ * Every hot word that the kernel's mechanisms argue about is such a line. Which words share one is part of
+ * the model: embed one struct line beside all of them.
+ */
+#ifndef SIM_HW_LINE_H
+#define SIM_HW_LINE_H
+
+#include "sim/hw/task.h"
+
+#define LINE_NOWHERE UINT32_MAX /* in no cache */
+
+struct line {
+	uint32_t owner;        /* CPU, or LINE_NOWHERE (also when zero-initialised through line_init only) */
+	bool modified;
+	sim_time_t busy_until;
+	uint64_t *sharers;     /* bitmap of CPUs with a copy; allocated at the first shared read */
+};
+
+void line_init(struct line *l);
+
+void line_read(struct task *t, struct line *l);  /* plain load */
+void line_write(struct task *t, struct line *l); /* plain store */
+void line_rmw(struct task *t, struct line *l);   /* locked read-modify-write */
+
+/* Costs only, without synchronising: for a step that already is synchronised. Returns the cost charged. */
+sim_time_t line_touch(struct task *t, struct line *l, bool write);
+
+#endif
