@@ -32,24 +32,40 @@ void stream_init(struct stream *s, uint64_t seed, const char *entity, const char
 double stream_uniform(struct stream *s);                 /* [0, 1) */
 uint64_t stream_below(struct stream *s, uint64_t limit); /* 0 .. limit - 1, unbiased */
 
+/* The generator itself: ten rounds over one counter. */
+void philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t block[4]);
+
 enum dist_kind {
-	DIST_CONSTANT, DIST_UNIFORM, DIST_EXPONENTIAL, DIST_NORMAL, DIST_LOGNORMAL, DIST_PARETO, DIST_ZIPF,
+	DIST_CONSTANT,
+	DIST_UNIFORM,
+	DIST_EXPONENTIAL,
+	DIST_NORMAL,
+	DIST_LOGNORMAL,
+	DIST_PARETO,
+	DIST_ZIPF,
 	DIST_TABLE
 };
 
 /*
  * In a scenario: a plain value is constant; otherwise a map of one key: {uniform: [1ms, 3ms]},
- * {exponential: 10ms} (mean), {normal: [mean, sd]} (cut at 0), {lognormal: [median, sigma]},
+ * {exponential: 10ms} (mean), {normal: [mean, sd]} (negative draws become 0), {lognormal: [median, sigma]},
  * {pareto: [scale, shape]}, {zipf: [n, s]} (ranks 1..n), {table: [[value, weight], ...]}.
  * Values carry the unit of the option (durations in ps, sizes in bytes).
  */
 struct dist {
 	enum dist_kind kind;
 	double a, b;
-	const double *table; /* DIST_TABLE: pairs (value, weight); DIST_ZIPF: cumulative weights */
-	uint32_t nr;
-	void *lookup; /* gsl_ran_discrete_t of a table */
+	const double *table; /* DIST_TABLE: pairs (value, weight), owned by the caller */
+	uint32_t nr;         /* of pairs */
+	void *lookup;        /* made by dist_prepare() */
 };
+
+/*
+ * Once, after the parameters are set and before the first draw. Only DIST_ZIPF (n >= 1, s >= 0) and DIST_TABLE
+ * (a positive weight at least) have something to prepare; for the others it does nothing.
+ */
+void dist_prepare(struct dist *d);
+void dist_release(struct dist *d); /* frees what dist_prepare() made */
 
 double dist_draw(const struct dist *d, struct stream *s); /* never negative */
 double dist_mean(const struct dist *d);                   /* of the distribution as cut; inf where none */

@@ -2,9 +2,10 @@
  * histogram.h - log-linear histograms.
  *
  * Values are unsigned integers in a unit of the owner's choice. Values below 2^(bits+1) have a bucket each;
- * above, every power of two is cut into 2^bits equal buckets, so a quantile is off by at most a relative
- * 2^-(bits+1) (bits = 6: 0.8 %). Minimum, maximum, sum and count are exact. Buckets are allocated from the
- * arena (or by malloc when the arena is NULL) as far as they are reached.
+ * above, every power of two is cut into 2^bits equal buckets, so a quantile is off by less than a relative
+ * 2^-bits (bits = 6: 1.6 %) in the worst case, and by much less where the values spread over their buckets.
+ * Minimum, maximum and count are exact, and so is the sum up to 2^53. Buckets are allocated from the arena
+ * (or by malloc when the arena is NULL) as far as they are reached.
  */
 #ifndef SIM_STATS_HISTOGRAM_H
 #define SIM_STATS_HISTOGRAM_H
@@ -16,7 +17,7 @@
 
 struct arena;
 struct histogram {
-	uint64_t count, min, max;
+	uint64_t count, min, max; /* min and max mean nothing while count is 0 */
 	double sum, sum_squares;
 	uint64_t *buckets;
 	uint32_t nr_buckets; /* allocated */
@@ -30,13 +31,16 @@ void histogram_reset(struct histogram *h);
 void histogram_add(struct histogram *h, uint64_t value, uint64_t times);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-double histogram_mean(const struct histogram *h);     /* 0 when empty */
+double histogram_mean(const struct histogram *h); /* 0 when empty */
 double histogram_deviation(const struct histogram *h);
-/* The value below or at which a share q of the values lies; interpolated in its bucket, within min..max. */
+/*
+ * The smallest value that at least a share q of the values does not exceed; interpolated in its bucket, within
+ * min..max; 0 when empty.
+ */
 double histogram_quantile(const struct histogram *h, double q);
 
 uint32_t histogram_bucket(uint64_t value);
 uint64_t histogram_low(uint32_t bucket);  /* smallest value of a bucket */
-uint64_t histogram_high(uint32_t bucket); /* one past its largest */
+uint64_t histogram_high(uint32_t bucket); /* one past its largest; UINT64_MAX for the last bucket */
 
 #endif

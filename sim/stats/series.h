@@ -22,8 +22,12 @@ void time_weighted_set(struct time_weighted *w, sim_time_t now, double value);
 double time_weighted_mean(const struct time_weighted *w, sim_time_t now);
 
 struct series {
-	struct series_row { sim_time_t t; double value; } *rows;
-	uint32_t nr, budget, stride, skipped; /* kept; most that may be kept; 2^k; rows since the last kept */
+	struct series_row {
+		sim_time_t t;
+		double value;
+	} * rows;
+	uint32_t nr, capacity, budget; /* kept; allocated; most that may be kept, an even number */
+	uint32_t stride, skipped;      /* 2^k; rows since the last kept */
 };
 
 void series_init(struct series *s, uint32_t budget); /* budget >= 2 */
