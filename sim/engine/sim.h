@@ -23,7 +23,6 @@
 
 struct sim;
 struct slot;
-struct sched; /* sim/hw/task.h */
 
 enum sim_class {
 	SIM_CLASS_CONTROL, /* the experiment itself: end of warm-up, samples, end of run */
@@ -74,6 +73,11 @@ uint64_t sim_fingerprint(const struct sim *sim); /* hash of the event stream so 
 uint64_t sim_seed(const struct sim *sim);
 struct arena *sim_arena(const struct sim *sim);
 
+/* The part of the state that each layer hangs into a simulation; NULL until set. */
+enum sim_state_id { SIM_STATE_SCHED, SIM_STATE_LOCKS, SIM_STATE_RCU, SIM_STATE_WORK, SIM_STATE_MODEL, SIM_NR_STATES };
+void *sim_state_get(const struct sim *sim, enum sim_state_id id);
+void sim_state_set(struct sim *sim, enum sim_state_id id, void *state);
+
 /* Mixes a value of the model's own into the fingerprint. */
 void sim_mark(struct sim *sim, uint64_t value);
 
@@ -83,6 +87,8 @@ void sim_free(struct sim *sim, void *block, size_t size);
 
 void slot_init(struct sim *sim, struct slot *slot, enum sim_class class,
 	       void (*fire)(struct sim *sim, struct slot *slot));
+/* Gives the slot's number back; the slot is not pending afterwards. */
+void slot_release(struct sim *sim, struct slot *slot);
 /* Pending at `when`, which must not lie in the past; replaces what was pending. */
 void slot_arm(struct sim *sim, struct slot *slot, sim_time_t when);
 void slot_cancel(struct sim *sim, struct slot *slot);

@@ -73,7 +73,10 @@ struct task {
 	sim_time_t preempt_since, irq_since, rcu_since;
 	struct bandwidth *bandwidth; /* NULL: unlimited */
 	struct task *next;           /* link in the one wait queue a task can be on */
-	struct task *heap_child, *heap_next, *heap_prev; /* run-queue links */
+	struct task *watchers;       /* tasks that spin because this one runs (task_watch) */
+	struct task *watching, *watch_next;
+	struct task *all_next, **all_prev; /* list of living tasks */
+	struct task *heap_child, *heap_next, *heap_prev; /* run queue: a pairing heap */
 	struct slot sleep_timer;
 	sim_time_t clocks[NR_TASK_CLOCKS];
 	sim_time_t runq_wait;        /* time spent runnable but not running */
@@ -133,6 +136,8 @@ void task_pin(struct task *t, uint32_t cpu);
  * (possible only where preemption is) and so has to give up the spin.
  */
 bool task_spin(struct task *t);
+/* The same, for a lock whose `owner` runs: also broken when the owner leaves its CPU. */
+bool task_watch(struct task *t, struct task *owner);
 /* Ends the spin of `spinner` at time `at` (not in the past). */
 void task_grant(struct sim *sim, struct task *spinner, sim_time_t at);
 
@@ -148,15 +153,22 @@ struct cpu {
 	struct task *current;   /* NULL: idle */
 	struct task *queue;     /* root of the heap of waiting tasks, by vruntime */
 	uint32_t nr_queued;     /* waiting, not counting current */
+	uint32_t nr_movable;    /* of those, not pinned */
 	bool need_resched;
 	uint64_t min_vruntime;
 	sim_time_t slice_start; /* when current was switched in */
-	sim_time_t idle_since;
+	sim_time_t since;       /* when it last went idle, or left idleness */
 	sim_time_t busy;        /* total time not idle */
 	struct slot tick;       /* end of slice, end of quota */
 	uint64_t switches;
 	sim_time_t rcu_enter, rcu_exit; /* last outermost read section of tasks on this CPU */
 };
+
+/* True while the task is on a CPU, running or spinning. */
+static inline bool task_on_cpu(const struct task *t)
+{
+	return t->cpu && t->cpu->current == t;
+}
 
 enum preempt_model { PREEMPT_VOLUNTARY, PREEMPT_FULL };
 
@@ -171,7 +183,9 @@ struct sched {
 	uint32_t nr_cpus, nr_nodes, nr_sockets;
 	struct cpu *cpus;
 	uint64_t *idle;    /* bitmap of idle CPUs */
-	uint64_t *loaded;  /* bitmap of CPUs with waiting tasks */
+	uint64_t *loaded;  /* bitmap of CPUs with waiting tasks that may move */
+	struct task *tasks;   /* all that live */
+	struct task *zombies; /* ended; their stacks wait to be freed by somebody else */
 	uint32_t nr_tasks; /* alive */
 	uint32_t next_task;
 	struct histogram *irq_off;     /* lengths, ns */
