@@ -1,0 +1,50 @@
+/*
+ * costs.h - what the pieces of kernel paths cost, apart from locks and lines (sim/hw/machine.h).
+ *
+ * Filled from `costs: kernel:` of the machine file. Each row names its source; a constant that was fitted says
+ * to what. Add a row where a path gains a part: a path's time is the sum of its parts and nothing else.
+ */
+#ifndef MODELS_HOST_COSTS_H
+#define MODELS_HOST_COSTS_H
+
+#include "sim/engine/time.h"
+
+struct kernel_costs {
+	/* Page fault (mm/memory.c) and its way back. */
+	sim_time_t fault_entry;    /* exception, vma and page-table walk, return to user mode */
+	sim_time_t page_alloc;     /* from the per-CPU list of free pages */
+	sim_time_t page_free;
+	sim_time_t page_clear;     /* 4 KiB */
+	sim_time_t page_copy;      /* 4 KiB to or from user memory */
+	sim_time_t rmap_add;       /* anon_vma, map count, page-table entry */
+	sim_time_t rmap_remove;    /* with its share of the TLB flush */
+	sim_time_t touch;          /* a store to a page that is mapped: TLB and cache miss as in the benchmark loop */
+	sim_time_t syscall;        /* enter and leave the kernel */
+	/* Charging. */
+	sim_time_t consume_stock;
+	sim_time_t refill_stock;
+	sim_time_t charge_commit;  /* owner pointer, css reference */
+	sim_time_t uncharge;       /* per page, gathered */
+	/* LRU. */
+	sim_time_t batch_add;      /* into the CPU's folio batch */
+	sim_time_t lru_add;        /* per folio, list work under the lruvec lock, without statistics */
+	sim_time_t lru_del;
+	/* Page cache. */
+	sim_time_t cache_lookup;   /* filemap_get_pages of a page that is there */
+	sim_time_t cache_add;      /* insertion into the xarray under i_pages */
+	sim_time_t cache_remove;
+	sim_time_t read_device;    /* issue and complete a read of one page, beside the device's own time */
+	/* Statistics (models/stat). */
+	sim_time_t stat_update;    /* add to a per-CPU slot: memcg and lruvec copy */
+	sim_time_t rstat_check;    /* "is it on the updated list already" */
+	sim_time_t rstat_link;     /* link one level */
+	sim_time_t flush_cpu;      /* one possible CPU with nothing to flush: lock, check, loop */
+	sim_time_t flush_slot;     /* one counter slot of a visited pair */
+	sim_time_t flush_line;     /* a cache line of a visited pair that another CPU wrote */
+	sim_time_t flush_pair;     /* pop, call, unlink; beside slots and lines */
+	sim_time_t flush_others;   /* the other controllers' and base part of one visited pair (before 6.16) */
+	sim_time_t read_format;    /* memory.stat: produce the text */
+	sim_time_t read_open;      /* open, read, close a cgroup file, beside that */
+};
+
+#endif

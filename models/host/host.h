@@ -1,0 +1,45 @@
+/*
+ * host.h - the simulated host: what every part of the kernel model hangs from.
+ *
+ * Built once per run by models/host/build.c (the MODULE_MODEL): costs and policies are looked up, the cgroup
+ * tree is made from `cgroups:`, workloads become tasks. One struct host per simulation, in its arena.
+ */
+#ifndef MODELS_HOST_HOST_H
+#define MODELS_HOST_HOST_H
+
+#include "sim/experiment/run.h"
+#include "sim/hw/task.h"
+
+struct memcg;
+struct page_state; /* models/page/page.h */
+struct stat_state; /* models/stat/stat.h */
+struct cgroup_state;
+
+/* `host:` as far as the engine does not read it itself, and kernel parameters that are not policies. */
+struct host {
+	struct run *run;
+	struct sim *sim;
+	const struct scenario *scenario;
+	const struct machine *machine;
+	const struct kernel_costs *costs; /* models/host/costs.h */
+	uint32_t kernel_version;          /* 601 for 6.1 */
+	uint32_t nr_cpus, nr_possible, nr_nodes;
+	uint32_t charge_batch;            /* MEMCG_CHARGE_BATCH: 32, or 64 from 6.1 */
+	uint32_t nr_stock;                /* slots of a CPU's stock: 1 or 7 */
+	struct cgroup_state *cgroups;
+	struct stat_state *stat;
+	struct page_state *pages;
+	struct workload_state *workloads;
+};
+
+static inline struct host *host_of(const struct task *t)
+{
+	return sim_state_get(t->sim, SIM_STATE_MODEL);
+}
+
+/* State of the policy chosen for an axis: a zeroed block of module->state_size, one per simulation. */
+void *host_policy_state(struct host *host, const char *axis);
+const void *host_policy_ops(const struct host *host, const char *axis);
+const void *host_policy_options(const struct host *host, const char *axis);
+
+#endif

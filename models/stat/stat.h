@@ -1,0 +1,84 @@
+/*
+ * stat.h - per-memcg statistics: what is counted, who is told, what a reader sees.
+ *
+ * The truth is kept beside what the kernel keeps: stat_truth() is what memory.stat would say if every update
+ * were visible at once, so staleness is measured and never assumed.
+ *
+ * Update functions belong to the step of the caller (task.h): call them synchronised; they charge their cost
+ * with cpu_defer(), and synchronise themselves when they have to take the CPU's rstat lock. Kernel:
+ * __mod_memcg_lruvec_state(), __count_memcg_events(), cgroup_rstat_updated(), mm/memcontrol.c and
+ * kernel/cgroup/rstat.c.
+ */
+#ifndef MODELS_STAT_STAT_H
+#define MODELS_STAT_STAT_H
+
+#include "models/cgroup/memcg.h"
+
+/* Items of memory.stat in the kernel's order of 6.1 that the models change. */
+enum stat_item {
+	/* lruvec items, counted per node as well */
+	NR_INACTIVE_ANON, NR_ACTIVE_ANON, NR_INACTIVE_FILE, NR_ACTIVE_FILE, NR_UNEVICTABLE,
+	NR_SLAB_RECLAIMABLE_B, NR_SLAB_UNRECLAIMABLE_B,
+	WORKINGSET_REFAULT_ANON, WORKINGSET_REFAULT_FILE, WORKINGSET_ACTIVATE_ANON, WORKINGSET_ACTIVATE_FILE,
+	WORKINGSET_RESTORE_ANON, WORKINGSET_RESTORE_FILE, WORKINGSET_NODERECLAIM,
+	NR_ANON_MAPPED, NR_FILE_MAPPED, NR_FILE_PAGES, NR_FILE_DIRTY, NR_WRITEBACK, NR_SHMEM,
+	NR_KERNEL_STACK_KB, NR_PAGETABLE, NR_SWAPCACHE,
+	NR_LRUVEC_ITEMS,
+	/* memcg-only items */
+	MEMCG_SWAP = NR_LRUVEC_ITEMS, MEMCG_SOCK, MEMCG_PERCPU_B, MEMCG_VMALLOC, MEMCG_KMEM,
+	NR_STATE_ITEMS,
+	/* events */
+	PGPGIN = NR_STATE_ITEMS, PGPGOUT, PGSCAN_KSWAPD, PGSCAN_DIRECT, PGSTEAL_KSWAPD, PGSTEAL_DIRECT,
+	PGFAULT, PGMAJFAULT, PGREFILL, PGACTIVATE, PGDEACTIVATE, PGLAZYFREE, PGLAZYFREED,
+	NR_STAT_ITEMS
+};
+/* At most 64 items: a (memcg, CPU) pair keeps the set of its changed items in one word. */
+
+enum flush_caller {
+	FLUSH_READER,   /* memory.stat, memory.numa_stat */
+	FLUSH_CPU_STAT, /* cpu.stat: always a direct subtree flush before 6.16 */
+	FLUSH_RECLAIM, FLUSH_REFAULT, FLUSH_SHRINKER, FLUSH_WRITEBACK, FLUSH_ZSWAP,
+	FLUSH_PERIODIC, /* the 2 s worker */
+	FLUSH_RELEASE,
+	NR_FLUSH_CALLERS
+};
+
+void mod_lruvec_state(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, int64_t val);
+void mod_memcg_state(struct task *t, struct memcg *m, enum stat_item item, int64_t val);
+void count_memcg_events(struct task *t, struct memcg *m, enum stat_item event, uint64_t n);
+
+/* The recursive value as last flushed (readers clamp at 0), and as it truly is now. */
+int64_t stat_reported(const struct memcg *m, enum stat_item item);
+int64_t stat_truth(const struct memcg *m, enum stat_item item);
+
+/* A read of memory.stat (flush by policy, then copying) by the running task. */
+struct stat_read {
+	sim_time_t latency;
+	sim_time_t age;                  /* since the start of the last flush that covered m; time 0 if none */
+	int64_t anon, anon_truth;        /* pages */
+	int64_t file, file_truth;
+	uint64_t error;                  /* pages: largest of |reported - true| of anon and file */
+	uint64_t pending;                /* updates (absolute) of the subtree not yet flushed */
+	uint64_t flushes, pairs;         /* that this read caused itself */
+};
+void memory_stat_read(struct task *t, struct memcg *m, struct stat_read *out);
+void cpu_stat_read(struct task *t, struct memcg *m); /* flushes the subtree exactly, always (<= 6.15) */
+
+/* Flush counters, for tests and metrics. */
+struct flush_count {
+	uint64_t calls[NR_FLUSH_CALLERS];  /* asked for */
+	uint64_t flushes;                  /* really done */
+	uint64_t pairs;                    /* (memcg, CPU) pairs visited */
+	uint64_t cpu_steps;                /* possible CPUs looked at */
+	uint64_t skipped;                  /* losers of a unified flush and below threshold */
+};
+const struct flush_count *stat_flush_count(const struct host *host);
+
+void stat_build(struct host *host);
+void stat_build_memcg(struct memcg *m);
+void stat_start(struct host *host); /* the periodic worker */
+void stat_measure(struct host *host);
+void stat_sample(struct host *host, sim_time_t now);
+void stat_finish(struct host *host); /* metrics, invariants I1, I2, I8 */
+
+#endif
