@@ -7,7 +7,7 @@
  *
  *	static const struct flush_ops unified_ops = { .flush = unified_flush, ... };
  *	MODULE(unified) = {
- *		.kind = MODULE_POLICY, .axis = "flush", .name = "unified",
+ *		.abi = MEMCGSIM_ABI, .kind = MODULE_POLICY, .axis = "flush", .name = "unified",
  *		.help = "one flusher for the whole tree; losers go on with what is there",
  *		.source = "Linux 5.16-6.7, fd25a9e0e23b",
  *		.options = &unified_options, .ops = &unified_ops, .state_size = sizeof(struct unified),
@@ -16,6 +16,7 @@
 #ifndef SIM_MODULE_H
 #define SIM_MODULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,12 +63,35 @@ struct axis {
 	static const struct module module_##ident
 /* Begin the initialiser with .abi = MEMCGSIM_ABI. */
 
-/* Collects and checks the modules of the program. On failure prints why and returns false. Once. */
+/*
+ * What a shared object has to export to be loaded with --plugin: write PLUGIN; once, in any of its files, and
+ * compile with -fPIC -shared against these headers (tests/plugin_example.c). The ends of its module list are
+ * hidden, so that they are its own and not those of the program it is loaded into; the number is looked at
+ * before anything else of it is.
+ */
+struct plugin {
+	uint32_t abi;
+	const struct module *const *begin, *const *end;
+};
+#define PLUGIN PLUGIN_ABI(MEMCGSIM_ABI)
+#define PLUGIN_ABI(abi_)                                                                               \
+	extern const struct module *const __start_memcgsim_modules[]                                   \
+		__attribute__((visibility("hidden")));                                                 \
+	extern const struct module *const __stop_memcgsim_modules[]                                    \
+		__attribute__((visibility("hidden")));                                                 \
+	__attribute__((visibility("default"))) const struct plugin memcgsim_plugin = {                 \
+		(abi_), __start_memcgsim_modules, __stop_memcgsim_modules                              \
+	}
+
+/*
+ * Collects and checks the modules of the program: ABI number, operations, duplicates, and every default and
+ * bound in every option table. On failure prints why and returns false. Further calls do nothing.
+ */
 bool modules_init(void);
-/* Adds a shared object's; false with a message when it cannot be loaded or its ABI is another. */
+/* Adds a shared object's; false with a message, and nothing added, when it cannot be loaded or is refused. */
 bool modules_load(const char *path);
 
-/* All modules of a kind, by order, then name; *n gets their number. Alive for ever. */
+/* All modules of a kind, by order, then axis, then name; *n gets their number. Alive for ever. */
 const struct module *const *modules_of(enum module_kind kind, size_t *n);
 /* NULL when there is none. `axis` NULL: any. */
 const struct module *module_find(enum module_kind kind, const char *axis, const char *name);

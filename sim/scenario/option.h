@@ -34,7 +34,8 @@ enum opt_type {
 	OPT_RATIO,         /* double; 0.25 or 25% */
 	OPT_NUMBER,        /* double */
 	OPT_BYTES,         /* uint64_t; B, K..T (powers of ten), KiB..TiB; `max` where .allow_max: UINT64_MAX */
-	OPT_DURATION,      /* sim_time_t; ps ns us ms s min h d; a unit is required, but for 0 */
+	OPT_DURATION,      /* sim_time_t; ps ns us ms s min h d; a unit is required, but for 0;
+	                      the word .never: SIM_NEVER */
 	OPT_RATE,          /* double, per second; 100/s, 3M/s, 5/min */
 	OPT_STRING,        /* const char *; NULL without a fallback */
 	OPT_NAME,          /* const char *: a cgroup-like name, may hold ranges {1..50}; no '/', not . or .. */
@@ -45,8 +46,12 @@ enum opt_type {
 	OPT_POLICY,        /* struct module_use: a module of kind MODULE_POLICY and axis .axis; either a name or a
 	                      map { name: N, its own options } */
 	OPT_MODULE,        /* struct module_use: a module of kind .kind; its options stand in the same map */
+	OPT_STRINGS,       /* struct option_list of const char *: one string or a list of them */
 	OPT_MAP,           /* a structure of table .sub, embedded at the offset */
-	OPT_LIST           /* struct option_list of structures of table .sub */
+	OPT_REF,           /* const void *: the same, but in a block of its own; never NULL */
+	OPT_LIST,          /* struct option_list of structures of table .sub */
+	OPT_TREE           /* const struct node * (document.h), as written: a map of free keys, each value by
+	                      table .sub where there is one; NULL: not there */
 };
 
 struct enum_name {
@@ -62,6 +67,7 @@ struct option {
 	const char *fallback; /* default, as text in the scenario's own language; NULL: zero or empty */
 	const char *min, *max; /* inclusive bounds, as text; NULL: none */
 	bool required, above_min /* min itself is not allowed */, allow_max;
+	const char *never; /* "done" */
 	const struct enum_name *names;
 	const char *axis;
 	int kind; /* enum module_kind */
@@ -99,7 +105,11 @@ struct where {
 	uint32_t line, column; /* from 1; line 0: no line (a default) */
 };
 
-/* Where the value of a key of a bound structure was written; line 0 for a default. Key NULL: the map's start. */
+/*
+ * Where the value of a key of a bound structure was written; line 0 for a default. Key NULL: the map's start.
+ * `bound` is what the binder allocated: a section, a costs group, an item of an OPT_LIST, what an OPT_REF or
+ * a module_use points to. A key of an embedded OPT_MAP is named from there: "reclaim.batch".
+ */
 struct where option_where(const void *bound, const char *key);
 
 #endif

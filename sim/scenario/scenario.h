@@ -40,7 +40,7 @@ struct scenario_source {
 	const char *const *paths; size_t nr_paths; /* further folders of bundles and includes */
 };
 
-/* NULL if there are complaints. */
+/* modules_init() comes first. NULL if there are complaints. */
 struct scenario_set *scenario_load(const struct scenario_source *source, struct complaints *c);
 void scenario_free(struct scenario_set *set);
 
@@ -57,19 +57,25 @@ const char *scenario_params(const struct scenario *s);
 const void *scenario_section(const struct scenario *s, const char *name);
 /* The bound structure of a MODULE_COSTS group. */
 const void *scenario_costs(const struct scenario *s, const char *group);
-/* The value of an axis. Never NULL: an unknown axis is a defect of the caller. */
+/* The value of an axis. An unknown axis, section or group is a defect of the caller and ends the program. */
 const struct module_use *scenario_policy(const struct scenario *s, const char *axis);
 struct where scenario_policy_where(const struct scenario *s, const char *axis);
-/* `kernel:` as named: "v6.6"; and the bundle's number, 606 (major * 100 + minor). */
+/* `kernel:` as named: "v6.6"; and the bundle's number, 606 (major * 100 + minor). Without one "none" and 0. */
 const char *scenario_kernel(const struct scenario *s);
 uint32_t scenario_kernel_version(const struct scenario *s);
 bool scenario_allow_unreal(const struct scenario *s);
 const struct machine *scenario_machine(const struct scenario *s);
 
-/* The sections that belong to sim/ itself. */
+/* The sections that belong to sim/ itself: scenario_section(s, "host") and scenario_run(). */
+struct host_options {
+	uint32_t cpus, possible_cpus, nodes, sockets, threads_per_core, hz; /* as in struct machine */
+	uint64_t memory;     /* bytes, of all nodes together */
+	const char *machine; /* whose costs; NULL: the defaults */
+	int preemption;      /* enum preempt_model (sim/hw/task.h) */
+};
 struct run_options {
 	bool until_done;      /* until: done */
-	sim_time_t until;     /* else simulated time, warm-up included */
+	sim_time_t until;     /* simulated time, warm-up included; until_done: SIM_NEVER */
 	sim_time_t warmup;    /* forgotten before results are taken */
 	sim_time_t sample;    /* between samples; 0: none */
 	uint64_t seed;
