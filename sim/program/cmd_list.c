@@ -1,0 +1,103 @@
+/*
+ * cmd_list.c - memcgsim list: the modules that are really there, in the program and in plug-ins.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/module.h"
+#include "sim/program/input.h"
+
+enum { FLAG_FORMAT = FLAG_LONG };
+enum { FORMAT_TEXT, FORMAT_CSV };
+
+static const char *const formats[] = { "text", "csv", NULL };
+
+static const struct flag flags[] = {
+	{ FLAG_FORMAT, "format", "FORMAT", "text or csv" },
+	INPUT_PLUGIN_FLAG,
+};
+
+static bool take(void *into, int key, const char *value)
+{
+	struct input none = { 0 };
+	bool good = true;
+
+	if (key == FLAG_FORMAT)
+		return flag_choice("--format", value, formats, into);
+	input_take(&none, key, value, &good);
+	return good;
+}
+
+/* As RFC 4180 has it. */
+static void print_quoted(const char *text)
+{
+	putchar('"');
+	for (const char *c = text ? text : ""; *c; c++) {
+		if (*c == '"')
+			putchar('"');
+		putchar(*c);
+	}
+	putchar('"');
+}
+
+static void print_csv(const struct module *m)
+{
+	printf("%s,%s,%s,", module_kind_name(m->kind), m->axis ? m->axis : "", m->name);
+	print_quoted(m->help);
+	putchar(',');
+	print_quoted(m->source);
+	putchar('\n');
+}
+
+static void print_text(const struct module *m)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%s%s", m->axis ? m->axis : "", m->axis ? ": " : "", m->name);
+	printf("  %-34s %s\n", name, m->help ? m->help : "");
+}
+
+static bool list_kind(enum module_kind kind, int format)
+{
+	size_t n;
+	const struct module *const *modules = modules_of(kind, &n);
+
+	if (n && format == FORMAT_TEXT)
+		printf("%s\n", module_kind_name(kind));
+	for (size_t i = 0; i < n; i++) {
+		if (format == FORMAT_TEXT)
+			print_text(modules[i]);
+		else
+			print_csv(modules[i]);
+	}
+	return n > 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct operands operands;
+	int format = FORMAT_TEXT;
+	int status;
+	bool any = false;
+
+	if (!parse_command_line(self, argc, argv, take, &format, 0, 1, &operands, &status))
+		return status;
+	if (format == FORMAT_CSV)
+		puts("kind,axis,name,help,source");
+	for (int kind = 0; kind < NR_MODULE_KINDS; kind++)
+		if (!operands.nr || !strcmp(operands.words[0], module_kind_name((enum module_kind)kind)))
+			any |= list_kind((enum module_kind)kind, format);
+	if (any || !operands.nr)
+		return STATUS_DONE;
+	note("list: there is no module of kind '%s'", operands.words[0]);
+	return STATUS_WRONG;
+}
+
+const struct command command_list = {
+	.name = "list",
+	.operands = "[KIND]",
+	.help = "lists the modules that are there: policies, workloads, ...",
+	.flags = flags,
+	.nr_flags = sizeof(flags) / sizeof(flags[0]),
+	.run = run,
+};
