@@ -7,6 +7,7 @@
 #ifndef SIM_ENGINE_XALLOC_H
 #define SIM_ENGINE_XALLOC_H
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,24 @@ static inline void *xreallocarray(void *block, size_t n, size_t size)
 static inline char *xstrdup(const char *s)
 {
 	return xalloc_checked(strdup(s));
+}
+
+static inline char *__attribute__((format(printf, 1, 0))) xvasprintf(const char *format, va_list args)
+{
+	char *text;
+
+	return xalloc_checked(vasprintf(&text, format, args) < 0 ? NULL : text);
+}
+
+static inline char *__attribute__((format(printf, 1, 2))) xasprintf(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = xvasprintf(format, args);
+	va_end(args);
+	return text;
 }
 
 #endif

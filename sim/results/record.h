@@ -36,11 +36,13 @@ struct record;
 struct record *record_new(uint32_t series_budget);
 void record_free(struct record *r);
 
+/* A second value of the same (metric, entity) replaces the first; NaN is no value. */
 void record_summary(struct record *r, const struct metric *m, const char *entity, double value);
 /* Rows of one (metric, entity) thin themselves to the budget. */
 void record_sample(struct record *r, const struct metric *m, const char *entity, sim_time_t t, double value);
 /* The buckets, and as summaries NAME.mean .p50 .p90 .p99 .p999 .max .count (metrics made from m). */
-void record_histogram(struct record *r, const struct metric *m, const char *entity, const struct histogram *h);
+void record_histogram(struct record *r, const struct metric *m, const char *entity,
+		      const struct histogram *h);
 /* A row of lock_stat, the wait and hold histograms (lock.wait, lock.hold), and lock.acquire, by class. */
 void record_lock(struct record *r, const struct lock_class *c);
 /* "flush" -> "unified": which modules made the run. */
@@ -50,9 +52,10 @@ void record_invariant(struct record *r, const char *name, bool holds, const char
 	__attribute__((format(printf, 4, 5)));
 uint64_t record_invariants_held(const struct record *r);
 uint64_t record_invariants_broken(const struct record *r);
+const char *record_invariants_text(const struct record *r); /* a line for each of the first broken ones */
 
 struct record_end {
-	bool done;         /* else failed, and error says why */
+	bool done; /* else failed, and error says why */
 	const char *error;
 	sim_time_t sim_time;
 	uint64_t events, fingerprint;

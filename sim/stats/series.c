@@ -37,7 +37,7 @@ double time_weighted_mean(const struct time_weighted *w, sim_time_t now)
 
 void series_init(struct series *s, uint32_t budget)
 {
-	*s = (struct series){ .budget = budget & ~(uint32_t)1, .stride = 1 };
+	*s = (struct series){ .budget = budget < 2 ? 2 : budget & ~(uint32_t)1, .stride = 1 };
 }
 
 void series_release(struct series *s)

@@ -30,7 +30,7 @@ struct series {
 	uint32_t stride, skipped;      /* 2^k; rows since the last kept */
 };
 
-void series_init(struct series *s, uint32_t budget); /* budget >= 2 */
+void series_init(struct series *s, uint32_t budget); /* made even, and at least 2 */
 void series_release(struct series *s);
 void series_add(struct series *s, sim_time_t t, double value);
 
