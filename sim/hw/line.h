@@ -1,10 +1,10 @@
 /*
  * line.h - cache lines that several CPUs use.
  *
- * A line has an owner (the CPU that last wrote it), the set of CPUs that hold a shared copy, and the time
- * until which it is on its way. An access that hits costs machine.line_hit. One that misses waits until the
- * line is free and then for its transfer from where it is; a write makes the writer the owner and drops all
- * copies. So contended atomics on one line serialise at the line's transfer time, in order of arrival.
+ * A line has an owner (the CPU that last wrote it), the set of other CPUs that hold a shared copy, and the
+ * time until which it is on its way. An access that hits costs machine.line_hit. One that misses waits until
+ * the line is free and then for its transfer from where it is; a write makes the writer the owner and drops
+ * all copies. So contended atomics on one line serialise at the line's transfer time, in order of arrival.
  *
  * The value in the line is the caller's own variable. Each call synchronises (task.h); the value may be
  * looked at or changed in the step that the call leaves behind, and takes effect in order of arrival. The
@@ -21,19 +21,28 @@
 #define LINE_NOWHERE UINT32_MAX /* in no cache */
 
 struct line {
-	uint32_t owner;        /* CPU, or LINE_NOWHERE (also when zero-initialised through line_init only) */
-	bool modified;
+	uint32_t owner;      /* a CPU with a copy (the last writer or, if never written, the first reader) */
+	uint32_t nr_sharers; /* further CPUs with a copy */
 	sim_time_t busy_until;
-	uint64_t *sharers;     /* bitmap of CPUs with a copy; allocated at the first shared read */
+	uint64_t *sharers; /* bitmap of them; allocated at the first shared read */
 };
 
-void line_init(struct line *l);
+void line_init(struct line *l); /* in no cache */
+/* Gives back what the line has allocated, before the memory that holds it is freed. */
+void line_release(struct sim *sim, struct line *l);
 
 void line_read(struct task *t, struct line *l);  /* plain load */
 void line_write(struct task *t, struct line *l); /* plain store */
 void line_rmw(struct task *t, struct line *l);   /* locked read-modify-write */
 
-/* Costs only, without synchronising: for a step that already is synchronised. Returns the cost charged. */
+/* The same without synchronising: for a step that already is synchronised. They return the cost charged. */
 sim_time_t line_touch(struct task *t, struct line *l, bool write);
+sim_time_t line_touch_rmw(struct task *t, struct line *l);
+
+/* Moves the line and returns the cost of the access, for a caller that charges it himself later in the step. */
+sim_time_t line_cost(const struct task *t, struct line *l, bool write);
+
+/* Sends the line, modified, to a CPU that waits for it, and returns when it is there: the hand-off of a lock. */
+sim_time_t line_send(const struct task *t, struct line *l, uint32_t to);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * machine.h - what a machine is and what its elementary operations cost.
  *
- * Filled from `host:` and from scenarios/machines/NAME.yaml through the option tables in machine.c; that
- * file names the source of every number. No cost is a constant in C.
+ * The shape is filled from `host:`, the costs from `costs: hw:` of scenarios/machines/NAME.yaml through the
+ * option table in machine_costs.c; each names the source of its numbers.
  */
 #ifndef SIM_HW_MACHINE_H
 #define SIM_HW_MACHINE_H
@@ -15,9 +15,9 @@ struct machine {
 	/* Shape. CPUs are numbered node by node; a socket may hold several nodes. */
 	uint32_t cpus;             /* online */
 	uint32_t possible_cpus;    /* 0: as online. Per-CPU memory and flushes count these */
-	uint32_t nodes;
-	uint32_t sockets;          /* 0: one a node */
-	uint32_t threads_per_core; /* CPUs that share a core are neighbours in number */
+	uint32_t nodes;            /* at least 1 */
+	uint32_t sockets;          /* 0: one a node; else at most as many as nodes */
+	uint32_t threads_per_core; /* at least 1; CPUs that share a core are neighbours in number */
 
 	/* Cache lines: time until a CPU has the line, by where it was. */
 	sim_time_t line_hit;       /* in this CPU's own cache, writable or shared as needed */
@@ -52,5 +52,7 @@ sim_time_t machine_transfer(const struct machine *m, uint32_t from, uint32_t to)
 uint32_t machine_core(const struct machine *m, uint32_t cpu);
 uint32_t machine_node(const struct machine *m, uint32_t cpu);
 uint32_t machine_socket(const struct machine *m, uint32_t cpu);
+/* The CPUs of socket s are those in [machine_socket_first(m, s), machine_socket_first(m, s + 1)). */
+uint32_t machine_socket_first(const struct machine *m, uint32_t socket);
 
 #endif
