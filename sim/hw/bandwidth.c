@@ -75,7 +75,7 @@ static void park(struct bandwidth *b, struct task *t)
 		b->throttled_since = sim_now(b->sim);
 		b->nr_throttled++;
 	}
-	t->next = b->parked;
+	t->heap_next = b->parked; /* t->next may link it in the queue of a lock */
 	b->parked = t;
 }
 
@@ -150,15 +150,15 @@ static void refill(struct sim *sim, struct slot *slot)
 	while (parked) { /* first parked, first served */
 		struct task *t = parked;
 
-		parked = t->next;
-		t->next = in_order;
+		parked = t->heap_next;
+		t->heap_next = in_order;
 		in_order = t;
 	}
 	while (in_order) {
 		struct task *t = in_order;
 
-		in_order = t->next;
-		t->next = NULL;
+		in_order = t->heap_next;
+		t->heap_next = NULL;
 		sched_place(sim, t, sched_select_cpu(s, t, NULL));
 	}
 }

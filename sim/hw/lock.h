@@ -11,6 +11,8 @@
  *   then asks for a hand-off.
  * rwsem: readers share, writers exclude; waiters sleep in arrival order, adjacent readers enter together.
  * seqlock: a spinlock for writers and a count that makes readers try again.
+ *
+ * All of them synchronise (task.h). A lock is initialised once; its line may be given back with line_release().
  */
 #ifndef SIM_HW_LOCK_H
 #define SIM_HW_LOCK_H
@@ -28,7 +30,9 @@ struct lock_class {
 	sim_time_t spin_total;           /* of the waits: spent burning a CPU */
 	double queue_area;               /* integral of the number of waiters over time, ps: Little's law */
 	struct histogram *wait;          /* ns, contended only */
-	struct histogram *hold;          /* ns */
+	struct histogram *hold;          /* ns; readers of one rwsem that overlap hold it once */
+	uint32_t waiting;                /* now */
+	sim_time_t changed;              /* when `waiting` last did; queue_area is right up to here */
 	struct lock_class *next;
 };
 
@@ -36,10 +40,10 @@ struct lock_class {
 struct lock_class *lock_class(struct sim *sim, const char *name);
 /* All classes, in order of first use: for (c = lock_classes(sim); c; c = c->next). */
 const struct lock_class *lock_classes(const struct sim *sim);
-/* Forgets everything counted so far (end of warm-up). */
+/* Forgets everything counted so far (end of warm-up). A wait under way counts in full when it ends. */
 void lock_classes_reset(struct sim *sim);
 
-struct lock_queue {
+struct lock_queue { /* linked by task.next */
 	struct task *head, *tail;
 	uint32_t nr;
 };
@@ -64,8 +68,9 @@ struct mutex {
 	struct line line;
 	struct lock_class *class;
 	struct task *owner;
-	struct lock_queue sleepers, spinners;
-	bool handoff; /* the first sleeper has lost once: it is next */
+	struct lock_queue sleepers;
+	struct lock_queue spinners; /* the kernel's osq: the first watches the owner */
+	bool handoff;               /* the first sleeper has lost once: it is next */
 	sim_time_t since;
 };
 
@@ -74,13 +79,14 @@ void mutex_lock(struct task *t, struct mutex *m);
 bool mutex_trylock(struct task *t, struct mutex *m);
 void mutex_unlock(struct task *t, struct mutex *m);
 
+struct rwsem_waiter; /* on the stack of who waits */
 struct rwsem {
 	struct line line;
 	struct lock_class *class;
 	struct task *writer;
 	uint32_t readers;
-	struct lock_queue waiters; /* sleeping */
-	sim_time_t since;
+	struct rwsem_waiter *first, **last; /* sleeping */
+	sim_time_t since;                   /* the writer, or the first of the readers, was let in */
 };
 
 void rwsem_init(struct rwsem *s, struct lock_class *class);
@@ -92,7 +98,8 @@ void up_write(struct task *t, struct rwsem *s);
 struct seqlock {
 	struct spinlock lock;
 	struct line line;
-	uint64_t sequence;
+	uint64_t sequence;         /* odd while a writer is inside */
+	struct lock_queue readers; /* in read_seqbegin, until the writer leaves */
 };
 
 void seqlock_init(struct seqlock *s, struct lock_class *class);

@@ -13,6 +13,7 @@
  * An idle CPU has no event. A tick is armed only while somebody waits or a quota runs.
  */
 #include "sim/hw/sched.h"
+#include "sim/hw/work.h"
 
 static inline struct sched *sched_of(const struct sim *sim)
 {
@@ -423,6 +424,8 @@ void sched_place(struct sim *sim, struct task *t, struct cpu *cpu)
 	if (bit_test(s->idle, cpu->id)) {
 		bit_clear(s->idle, cpu->id);
 		cpu->since = sim->now;
+		if (cpu->deferred)
+			ktimer_cpu_busy(sim, cpu);
 		t->remaining += s->machine->wakeup_remote;
 		switch_in(sim, cpu, t);
 		return;

@@ -40,6 +40,7 @@
 struct task;
 struct cpu;
 struct bandwidth;
+struct ktimer;
 
 enum task_state {
 	TASK_RUNNABLE, /* on a run queue, or running */
@@ -161,7 +162,7 @@ struct cpu {
 	sim_time_t busy;        /* total time not idle */
 	struct slot tick;       /* end of slice, end of quota */
 	uint64_t switches;
-	sim_time_t rcu_enter, rcu_exit; /* last outermost read section of tasks on this CPU */
+	struct ktimer *deferred; /* due, and wait for it to leave idleness: sim/hw/timer.c */
 };
 
 /* True while the task is on a CPU, running or spinning. */

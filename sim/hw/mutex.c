@@ -1,0 +1,160 @@
+/*
+ * mutex.c - the sleeping mutex, after kernel/locking/mutex.c and osq_lock.c of Linux 6.1.
+ *
+ * A free mutex is taken with one locked operation, by whoever comes first: nothing keeps a newcomer from
+ * stealing it from a task that has been woken for it. A taken one is waited for in two ways.
+ *
+ * Optimistic spinning (mutex_optimistic_spin): while the owner runs on a CPU the release is probably near.
+ * The spinners queue up; only the first watches the owner, the others wait for it to leave the queue. All give
+ * up when they are asked to reschedule; the first also when the owner leaves its CPU, and then passes the
+ * place on, so that a crowd of spinners dissolves one by one, a line transfer apart.
+ *
+ * Sleeping: each unlock wakes the first sleeper, which tries again when it runs. If somebody else has got the
+ * mutex meanwhile it sets `handoff`: the next unlock gives the mutex to it whatever spinners there are. Until
+ * then it spins too, if the owner runs.
+ *
+ * This is where a mutex loses against a spinlock: an owner that is preempted or throttled lets everybody go to
+ * sleep behind it, and each of them then has to be woken in turn (the convoy).
+ *
+ * A waiter is not counted as the owner of the line before it owns the mutex, as with the spinlock. The list of
+ * sleepers is protected by a lock of its own in the kernel; its cost is in machine.mutex_slowpath.
+ */
+#include "sim/hw/lock_impl.h"
+
+void mutex_init(struct mutex *m, struct lock_class *class)
+{
+	*m = (struct mutex){ .class = class };
+	line_init(&m->line);
+}
+
+/* __mutex_trylock: true if it was free, and now is ours. */
+static bool take_free(struct task *t, struct mutex *m)
+{
+	if (m->owner)
+		return false;
+	line_touch_rmw(t, &m->line);
+	m->owner = t;
+	return true;
+}
+
+/* Spins until the situation may have changed; what it has changed to is for the caller to see. */
+static sim_time_t spin(struct task *t, struct task *owner)
+{
+	sim_time_t since = t->clock;
+
+	task_watch(t, owner);
+	return t->clock - since;
+}
+
+static bool worth_spinning(const struct task *t, const struct mutex *m)
+{
+	return !need_resched(t) && (!m->owner || task_on_cpu(m->owner));
+}
+
+static void pass_place(struct task *t, struct mutex *m)
+{
+	struct task *next = m->spinners.head;
+
+	/* A spinner that is not spinning is on its way out, or in, and will look for itself. */
+	if (next && next->state == TASK_SPINNING)
+		task_grant(t->sim, next, line_send(t, &m->line, next->cpu->id));
+}
+
+/* mutex_optimistic_spin: true if it ends with the mutex ours. Adds to *spun. */
+static bool spin_for(struct task *t, struct mutex *m, sim_time_t *spun)
+{
+	if (!worth_spinning(t, m))
+		return false;
+	lock_queue_push(&m->spinners, t);
+	while (m->spinners.head != t && !need_resched(t))
+		*spun += spin(t, NULL);
+	bool first = m->spinners.head == t;
+
+	while (first && m->owner != t && !take_free(t, m) && worth_spinning(t, m))
+		*spun += spin(t, m->owner);
+	lock_queue_remove(&m->spinners, t);
+	if (first)
+		pass_place(t, m);
+	return m->owner == t;
+}
+
+/* The slow path of __mutex_lock_common. Adds to *spun. */
+static void sleep_for(struct task *t, struct mutex *m, sim_time_t *spun)
+{
+	cpu_work(t, sim_sched(t->sim)->machine->mutex_slowpath);
+	task_sync(t);
+	lock_queue_push(&m->sleepers, t);
+	while (!take_free(t, m)) {
+		task_block(t);
+		if (m->owner == t || take_free(t, m))
+			break;
+		m->handoff = true; /* only the first is ever woken */
+		while (m->owner != t && worth_spinning(t, m))
+			*spun += spin(t, m->owner);
+		if (m->owner == t)
+			break;
+	}
+	lock_queue_remove(&m->sleepers, t);
+}
+
+void mutex_lock(struct task *t, struct mutex *m)
+{
+	task_sync(t);
+	assert(m->owner != t);
+	if (take_free(t, m)) {
+		m->class->acquisitions++;
+	} else {
+		sim_time_t since = t->clock, spun = 0;
+
+		lock_wait_begin(m->class, since);
+		if (!spin_for(t, m, &spun))
+			sleep_for(t, m, &spun);
+		task_sync(t);
+		lock_wait_end(m->class, t->clock, since, spun);
+	}
+	m->since = t->clock;
+}
+
+bool mutex_trylock(struct task *t, struct mutex *m)
+{
+	task_sync(t);
+	if (!take_free(t, m)) {
+		line_touch(t, &m->line, false);
+		return false;
+	}
+	m->class->acquisitions++;
+	m->since = t->clock;
+	return true;
+}
+
+static void give(struct task *t, struct mutex *m, struct task *next)
+{
+	sim_time_t there = line_send(t, &m->line, next->cpu->id);
+
+	m->owner = next;
+	if (next->state == TASK_SPINNING)
+		task_grant(t->sim, next, there);
+}
+
+void mutex_unlock(struct task *t, struct mutex *m)
+{
+	task_sync(t);
+	assert(m->owner == t);
+	lock_held(m->class, t->clock - m->since);
+	struct task *sleeper = m->sleepers.head, *spinner = m->spinners.head;
+	sim_time_t cost = line_cost(t, &m->line, true) + sim_sched(t->sim)->machine->atomic;
+
+	if (m->handoff) {
+		m->handoff = false;
+		give(t, m, sleeper);
+		pass_place(t, m); /* the first spinner has somebody else to watch now */
+	} else if (spinner && spinner->state == TASK_SPINNING) {
+		give(t, m, spinner);
+	} else {
+		m->owner = NULL;
+	}
+	/* The wake-up belongs to this step, so the costs of the step come after it. */
+	if (sleeper && sleeper->state == TASK_SLEEPING)
+		task_wake(t->sim, t, sleeper);
+	cpu_defer(t, cost);
+}
