@@ -39,9 +39,12 @@ static void work(struct task *t, void *arg)
 
 static double steps_per_second(struct load *load, uint32_t cpus)
 {
-	struct machine machine = {
-		.cpus = cpus, .nodes = 1, .hz = 250, .slice = 3 * SIM_MS, .latency = 24 * SIM_MS
-	};
+	struct machine machine = { .cpus = cpus,
+				   .nodes = 1,
+				   .threads_per_core = 1,
+				   .hz = 250,
+				   .slice = 3 * SIM_MS,
+				   .latency = 24 * SIM_MS };
 	struct sim *sim = sim_create(&(struct sim_config){ .seed = 1 });
 
 	sched_init(sim, &(struct sched_config){ .machine = &machine });

@@ -207,17 +207,22 @@ static void complete(struct executor *e, struct child *c)
 	free(c->data);
 }
 
-/* Starts what may run at once. A run that cannot be started has failed. */
-static void fill(struct executor *e)
+/* Starts what may run at once. A run that cannot be started has failed. false: to stop was asked for. */
+static bool fill(struct executor *e)
 {
-	for (uint32_t i = 0; i < e->setup->at_once; i++) {
-		while (!e->children[i].pid && e->started < e->setup->nr_jobs) {
+	const struct execute_setup *setup = e->setup;
+
+	for (uint32_t i = 0; i < setup->at_once; i++) {
+		while (!e->children[i].pid && e->started < setup->nr_jobs) {
 			size_t job = e->started++;
 
+			if (setup->started && !setup->started(setup->arg, &setup->jobs[job]))
+				return false;
 			if (!start(e, &e->children[i], job))
 				arrived(e, job, failed_record("no process could be started for the run"));
 		}
 	}
+	return true;
 }
 
 static bool hand_on_one(struct executor *e, size_t job)
@@ -282,8 +287,7 @@ static enum execute_end loop(struct executor *e)
 	enum execute_end end = EXECUTE_DONE;
 
 	while (end == EXECUTE_DONE && e->handed_on < e->setup->nr_jobs) {
-		fill(e);
-		if (!hand_on(e))
+		if (!fill(e) || !hand_on(e))
 			end = EXECUTE_STOPPED;
 		else if (e->handed_on < e->setup->nr_jobs && wait_for_news(e, fds))
 			end = EXECUTE_INTERRUPTED;

@@ -33,10 +33,9 @@ struct execute_setup {
 	uint32_t at_once; /* at least 1 */
 	bool random_ties, naive;
 	struct progress *progress; /* NULL: none */
-	/*
-	 * The job's record, which now is the callee's. false: stop, results cannot be kept. The job's own
-	 * process is gone.
-	 */
+	/* A job begins; in the order of the jobs. NULL: nobody wants to know. false: stop. */
+	bool (*started)(void *arg, const struct job *job);
+	/* The job's record, which now is the callee's. false: stop, results cannot be kept. */
 	bool (*finished)(void *arg, const struct job *job, struct record *record);
 	void *arg;
 };

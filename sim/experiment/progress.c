@@ -34,19 +34,20 @@ struct progress *progress_new(FILE *out, bool live, size_t nr_jobs, double now)
 	return p;
 }
 
-static void clear_line(struct progress *p)
+void progress_clear(struct progress *p)
 {
-	if (p->drawn)
-		fputs("\r\033[K", p->out);
-	p->drawn = false;
+	if (!p || !p->drawn)
+		return;
+	fputs("\r\033[K", p->out);
 	fflush(p->out);
+	p->drawn = false;
 }
 
 void progress_free(struct progress *p)
 {
 	if (!p)
 		return;
-	clear_line(p);
+	progress_clear(p);
 	free(p->states);
 	free(p->done);
 	free(p);

@@ -33,6 +33,8 @@ void progress_free(struct progress *p); /* and clears the live line */
 void progress_update(struct progress *p, size_t i, const struct progress_state *state, double now);
 /* Job i is over. */
 void progress_done(struct progress *p, size_t i, double now);
+/* Takes the live line away, so that something else can be written; it comes back by itself. NULL: nothing. */
+void progress_clear(struct progress *p);
 /* Writes what is due. */
 void progress_show(struct progress *p, double now);
 

@@ -1,0 +1,102 @@
+/*
+ * validate.c - the rows of `validate:` and the verdict on each. See validate.h.
+ *
+ * A value is in when it is within the band, a share of the published number, or within the slack, an absolute
+ * amount: counts that come in steps (pages a read, say) cannot be nearer than a step.
+ */
+#include "sim/experiment/validate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/module.h"
+#include "sim/results/record_rows.h"
+
+static const struct option from_rows[] = {
+	OPTION(struct published_from, file, OPT_STRING, .help = "CSV file below scenarios/"),
+	OPTION(struct published_from, experiment, OPT_STRING, .help = "first column"),
+	OPTION(struct published_from, kernel, OPT_STRING, .help = "second column"),
+	OPTION(struct published_from, setup, OPT_STRING, .help = "fourth column"),
+	OPTION(struct published_from, metric, OPT_STRING, .help = "fifth column"),
+};
+static const struct option_table from_table = OPTION_TABLE("published_from", struct published_from,
+							   from_rows);
+
+static const struct enum_name fits[] = {
+	{ "P", 0, "predicted: no constant was fitted to this row" },
+	{ "C", 1, "calibrated: a constant was fitted to this row" },
+	{ NULL, 0, NULL },
+};
+
+static const struct option rows[] = {
+	OPTION(struct validate_row, source, OPT_STRING, .required = true,
+	       .help = "where the published number comes from: seed-1 to seed-5, ground-truth"),
+	OPTION(struct validate_row, row, OPT_STRING, .required = true, .help = "what the row is called"),
+	OPTION(struct validate_row, metric, OPT_STRING, .required = true, .help = "name of a summary value"),
+	OPTION(struct validate_row, entity, OPT_STRING, .fallback = "all", .help = "whose value"),
+	OPTION(struct validate_row, variant, OPT_STRING, .help = "of which variant; the first if not given"),
+	OPTION(struct validate_row, relative_to, OPT_STRING,
+	       .help = "the published number is a ratio to the value of this variant"),
+	OPTION(struct validate_row, published, OPT_NUMBER, .fallback = "0", .help = "the published number"),
+	OPTION_AS("published_from", struct validate_row, from, OPT_MAP, .sub = &from_table,
+		  .help = "where to find it in a table instead"),
+	OPTION(struct validate_row, band, OPT_RATIO, .fallback = "3%", .min = "0",
+	       .help = "how far off the simulated value may be, as a share of the published one"),
+	OPTION(struct validate_row, slack, OPT_NUMBER, .fallback = "0", .min = "0",
+	       .help = "how far off it may be in any case"),
+	OPTION_AS("fit", struct validate_row, fitted, OPT_ENUM, .names = fits, .fallback = "P",
+		  .help = "whether any constant was fitted to this row"),
+};
+static const struct option_table validate_options = OPTION_TABLE("validate", struct validate_row, rows);
+
+MODULE(validate_section) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_SECTION,
+	.name = "validate",
+	.help = "published numbers that `memcgsim validate` compares this scenario's results with",
+	.options = &validate_options,
+	.order = 900,
+	.list = true,
+};
+
+size_t validate_rows(const struct scenario_set *set, const struct validate_row *const **result)
+{
+	const struct option_list *list = scenario_section(scenario_variant(set, 0), "validate");
+
+	*result = (const struct validate_row *const *)list->items;
+	return list->nr;
+}
+
+static double mean_of(const struct mean *m)
+{
+	return m->n ? m->sum / m->n : NAN;
+}
+
+struct verdict validate_judge(const struct validate_row *row, double published, const struct mean *simulated,
+			      const struct mean *base)
+{
+	struct verdict v = { .published = published, .simulated = mean_of(simulated) };
+
+	if (row->relative_to)
+		v.simulated /= mean_of(base);
+
+	double off = fabs(v.simulated - published);
+
+	v.error = published != 0 ? (v.simulated - published) / fabs(published) : v.simulated;
+	/* Not a number: never in. */
+	v.in = off <= row->band * fabs(published) || off <= row->slack;
+	return v;
+}
+
+bool validate_value(const struct record *r, const char *metric, const char *entity, double *value)
+{
+	for (uint32_t i = 0; i < r->nr_values; i++) {
+		const struct value_row *v = &r->values[i];
+
+		if (strcmp(r->metrics[v->metric].name, metric) || strcmp(r->entities[v->entity], entity))
+			continue;
+		*value = v->value;
+		return true;
+	}
+	return false;
+}

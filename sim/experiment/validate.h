@@ -1,0 +1,61 @@
+/*
+ * validate.h - comparing what a scenario gives with what was published or measured.
+ *
+ * A scenario may carry a `validate:` list: which of its summary values stand for which published number, and
+ * how far off they may be. `memcgsim validate` runs the scenarios that have one.
+ *
+ *	validate:
+ *	  - { source: seed-5, row: "p99 of a read", metric: stat.read_latency.p99, entity: all,
+ *	      variant: patched, relative_to: base, published: 0.42, band: 25% }
+ *	  - { source: ground-truth, row: "E5a leaf step=1", metric: gap_mean, slack: 1,
+ *	      published_from: { file: ground-truth/counts.csv, experiment: E5a,
+ *	                        setup: "cpus=4;step=1", metric: gap_mean } }
+ */
+#ifndef SIM_EXPERIMENT_VALIDATE_H
+#define SIM_EXPERIMENT_VALIDATE_H
+
+#include "sim/results/record.h"
+#include "sim/scenario/scenario.h"
+
+/* A row of a table of measurements: experiment,kernel,lru,setup,metric,value. NULL: not looked at. */
+struct published_from {
+	const char *file; /* below scenarios/ */
+	const char *experiment, *kernel, *setup, *metric;
+};
+
+struct validate_row {
+	const char *source, *row;
+	const char *metric, *entity, *variant;
+	const char *relative_to;
+	double published;
+	struct published_from from;
+	double band, slack;
+	int fitted; /* enum: 1 if any constant was fitted to this row */
+};
+
+/* The rows of a scenario, bound; none if it has no such section. */
+size_t validate_rows(const struct scenario_set *set, const struct validate_row *const **rows);
+
+/* The published number. false, with a reason in `why`, if it is in a table and not found there. */
+bool validate_published(const struct validate_row *row, double *value, char why[256]);
+
+/* The mean over the runs that were added. */
+struct mean {
+	double sum;
+	uint32_t n;
+};
+
+struct verdict {
+	double published, simulated; /* simulated NaN: there is no such value */
+	double error;                /* relative to the published value; absolute where that is 0 */
+	bool in;
+};
+
+/* `base` is the mean of the variant that the row is relative to; not used by others. */
+struct verdict validate_judge(const struct validate_row *row, double published, const struct mean *simulated,
+			      const struct mean *base);
+
+/* A summary value of a record, by names; false: it has none. */
+bool validate_value(const struct record *r, const char *metric, const char *entity, double *value);
+
+#endif

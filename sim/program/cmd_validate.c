@@ -1,0 +1,294 @@
+/*
+ * cmd_validate.c - memcgsim validate: does the simulator give what was published and measured?
+ *
+ * Every scenario below the folders of sources that has a `validate:` section is run (or those named on the
+ * command line), each variant that a row speaks of, and one line a row is printed. Rows that are out of their
+ * band are results too: they do not change the exit status.
+ */
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/datadir.h"
+#include "sim/engine/xalloc.h"
+#include "sim/experiment/execute.h"
+#include "sim/experiment/validate.h"
+#include "sim/program/input.h"
+
+enum { FLAG_SOURCE = FLAG_LONG, FLAG_FORMAT };
+enum { FORMAT_TEXT, FORMAT_CSV };
+
+static const char *const formats[] = { "text", "csv", NULL };
+
+static const struct flag flags[] = {
+	{ FLAG_SOURCE, "source", "SOURCE", "only rows of this source: ground-truth, seed-1, ..." },
+	{ FLAG_FORMAT, "format", "FORMAT", "text or csv" },
+	{ 'j', "jobs", "N", "runs at a time" },
+	INPUT_FLAGS,
+};
+
+struct validate {
+	struct input input;
+	const char *source;
+	int format;
+	uint64_t at_once;
+	size_t nr_rows, nr_in;
+	bool interrupted;
+};
+
+/* One scenario's rows on their way to verdicts. */
+struct rows {
+	const struct scenario_set *set;
+	const struct validate_row *const *rows;
+	size_t nr;
+	struct mean *values, *bases; /* by row */
+	bool failed;
+};
+
+static bool take(void *into, int key, const char *value)
+{
+	struct validate *v = into;
+	bool good = true;
+
+	switch (key) {
+	case FLAG_SOURCE:
+		v->source = value;
+		return true;
+	case FLAG_FORMAT:
+		return flag_choice("--format", value, formats, &v->format);
+	case 'j':
+		return flag_u64("--jobs", value, 1, 1024, &v->at_once);
+	default:
+		input_take(&v->input, key, value, &good);
+		return good;
+	}
+}
+
+static bool wanted(const struct validate *v, const struct validate_row *row)
+{
+	return !v->source || !strcmp(v->source, row->source);
+}
+
+/* The variant that a row's value comes from. */
+static bool is_variant(const struct rows *r, const char *name, const struct scenario *s)
+{
+	return name ? !strcmp(name, scenario_variant_name(s)) : s == scenario_variant(r->set, 0);
+}
+
+static bool needed(const struct validate *v, const struct rows *r, const struct scenario *s)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct validate_row *row = r->rows[i];
+
+		if (wanted(v, row) && (is_variant(r, row->variant, s) ||
+				       (row->relative_to && is_variant(r, row->relative_to, s))))
+			return true;
+	}
+	return false;
+}
+
+static void add_value(const struct record *record, const struct validate_row *row, struct mean *mean)
+{
+	double value;
+
+	if (!validate_value(record, row->metric, row->entity, &value))
+		return;
+	mean->sum += value;
+	mean->n++;
+}
+
+static bool finished(void *arg, const struct job *job, struct record *record)
+{
+	struct rows *r = arg;
+	const struct record_end *end = record_ended(record);
+
+	if (!end->done) {
+		note("%s, %s: %s", scenario_name(r->set), scenario_variant_name(job->scenario), end->error);
+		r->failed = true;
+	}
+	for (size_t i = 0; i < r->nr && end->done; i++) {
+		const struct validate_row *row = r->rows[i];
+
+		if (is_variant(r, row->variant, job->scenario))
+			add_value(record, row, &r->values[i]);
+		if (row->relative_to && is_variant(r, row->relative_to, job->scenario))
+			add_value(record, row, &r->bases[i]);
+	}
+	record_free(record);
+	return true;
+}
+
+static bool simulate(const struct validate *v, struct rows *r)
+{
+	size_t nr = 0;
+	struct job *jobs = NULL;
+
+	for (size_t i = 0; i < scenario_nr_variants(r->set); i++) {
+		const struct scenario *s = scenario_variant(r->set, i);
+		const struct run_options *options = scenario_run(s);
+
+		if (!needed(v, r, s))
+			continue;
+		jobs = xreallocarray(jobs, nr + options->replications, sizeof(*jobs));
+		for (uint32_t k = 0; k < options->replications; k++)
+			jobs[nr++] = (struct job){ .scenario = s,
+						   .replication = k,
+						   .seed = options->seed + k };
+	}
+	bool done = !nr || execute(&(struct execute_setup){
+				   .jobs = jobs,
+				   .nr_jobs = nr,
+				   .at_once = (uint32_t)v->at_once,
+				   .finished = finished,
+				   .arg = r,
+			   }) == EXECUTE_DONE;
+
+	free(jobs);
+	return done;
+}
+
+static void format_number(double value, char text[32])
+{
+	if (isnan(value))
+		*text = '\0';
+	else
+		snprintf(text, 32, "%.6g", value);
+}
+
+static void format_band(const struct validate_row *row, char text[64])
+{
+	if (row->slack > 0)
+		snprintf(text, 64, "%g%% or %g", 100 * row->band, row->slack);
+	else
+		snprintf(text, 64, "%g%%", 100 * row->band);
+}
+
+static void print_row(struct validate *v, const struct validate_row *row, const struct verdict *d)
+{
+	char published[32], simulated[32], error[32], band[64];
+
+	format_number(d->published, published);
+	format_number(d->simulated, simulated);
+	format_number(d->error, error);
+	format_band(row, band);
+	v->nr_rows++;
+	v->nr_in += d->in;
+	if (v->format == FORMAT_CSV)
+		printf("%s,\"%s\",%s,%s,%s,%s,%s,%s,%s\n", row->source, row->row, row->metric, published,
+		       simulated, error, band, d->in ? "in" : "out", row->fitted ? "C" : "P");
+	else
+		printf("%-12s %-40s %-22s %10s %10s %10s  %-9s %-3s %s\n", row->source, row->row, row->metric,
+		       published, simulated, error, band, d->in ? "in" : "OUT", row->fitted ? "C" : "P");
+}
+
+static int judge(struct validate *v, const struct rows *r, const char *path)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		double published;
+		char why[256];
+
+		if (!wanted(v, r->rows[i]))
+			continue;
+		if (!validate_published(r->rows[i], &published, why)) {
+			struct where at = option_where(r->rows[i], "published_from");
+
+			fprintf(stderr, "%s:%u:%u: %s\n", at.line ? at.file : path, at.line, at.column, why);
+			return STATUS_WRONG;
+		}
+		struct verdict d = validate_judge(r->rows[i], published, &r->values[i], &r->bases[i]);
+
+		print_row(v, r->rows[i], &d);
+	}
+	fflush(stdout);
+	return r->failed ? STATUS_FAILED : STATUS_DONE;
+}
+
+static int validate_file(struct validate *v, const char *path)
+{
+	struct scenario_set *set = input_load(&v->input, path, NULL);
+	struct rows r = { .set = set };
+	int status;
+
+	if (!set)
+		return STATUS_WRONG;
+	r.nr = validate_rows(set, &r.rows);
+	r.values = xcalloc(r.nr, sizeof(*r.values));
+	r.bases = xcalloc(r.nr, sizeof(*r.bases));
+	v->interrupted = !simulate(v, &r);
+	status = v->interrupted ? STATUS_FAILED : judge(v, &r, path);
+	free(r.values);
+	free(r.bases);
+	scenario_free(set);
+	return status;
+}
+
+/* The scenarios that come with the program and may have rows. */
+static void find_files(struct words *files)
+{
+	static const char *const folders[] = { "scenarios/ground-truth", "scenarios/seeds" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		char *path = data_path(folders[i]), *pattern;
+		glob_t found;
+
+		if (!path || asprintf(&pattern, "%s/*.yaml", path) < 0)
+			continue;
+		if (glob(pattern, 0, NULL, &found) == 0) {
+			for (size_t k = 0; k < found.gl_pathc; k++)
+				words_add(files, found.gl_pathv[k]);
+			globfree(&found);
+		}
+		free(pattern);
+		free(path);
+	}
+}
+
+static int validate_all(struct validate *v, char *const *files, size_t nr)
+{
+	int worst = STATUS_DONE;
+
+	if (v->format == FORMAT_CSV)
+		puts("source,row,metric,published,simulated,error,band,verdict,fit");
+	for (size_t i = 0; i < nr && !v->interrupted; i++) {
+		int status = validate_file(v, files[i]);
+
+		worst = status > worst ? status : worst;
+	}
+	if (v->format == FORMAT_TEXT)
+		printf("%zu rows: %zu in, %zu out\n", v->nr_rows, v->nr_in, v->nr_rows - v->nr_in);
+	if (!v->nr_rows && worst == STATUS_DONE) {
+		note("validate: there is no row%s%s", v->source ? " of source " : "",
+		     v->source ? v->source : "");
+		return STATUS_WRONG;
+	}
+	return worst;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct validate v = { .at_once = 1 };
+	struct words found = { 0 };
+	struct operands operands;
+	int status;
+
+	if (parse_command_line(self, argc, argv, take, &v, 0, SIZE_MAX, &operands, &status)) {
+		if (!operands.nr)
+			find_files(&found);
+		status = validate_all(&v, operands.nr ? operands.words : found.list,
+				      operands.nr ? operands.nr : found.nr);
+	}
+	words_free(&found);
+	input_free(&v.input);
+	return status;
+}
+
+const struct command command_validate = {
+	.name = "validate",
+	.operands = "[SCENARIO]...",
+	.help = "compares results with what was published and measured, row by row",
+	.flags = flags,
+	.nr_flags = sizeof(flags) / sizeof(flags[0]),
+	.run = run,
+};
