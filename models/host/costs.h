@@ -20,11 +20,14 @@ struct kernel_costs {
 	sim_time_t rmap_remove;    /* with its share of the TLB flush */
 	sim_time_t touch;          /* a store to a page that is mapped: TLB and cache miss as in the benchmark loop */
 	sim_time_t syscall;        /* enter and leave the kernel */
+	sim_time_t zone_page;      /* a page between a CPU's free list and its node's, under zone->lock */
 	/* Charging. */
 	sim_time_t consume_stock;
 	sim_time_t refill_stock;
 	sim_time_t charge_commit;  /* owner pointer, css reference */
 	sim_time_t uncharge;       /* per page, gathered */
+	sim_time_t stock_scan;     /* drain_all_stock(): a look at the stock of one CPU */
+	sim_time_t stock_object;   /* bytes of a kernel object from, or to, the CPU's stock of bytes */
 	/* LRU. */
 	sim_time_t batch_add;      /* into the CPU's folio batch */
 	sim_time_t lru_add;        /* per folio, list work under the lruvec lock, without statistics */
@@ -37,8 +40,10 @@ struct kernel_costs {
 	/* Statistics (models/stat). */
 	sim_time_t stat_update;    /* add to a per-CPU slot: memcg and lruvec copy */
 	sim_time_t rstat_check;    /* "is it on the updated list already" */
-	sim_time_t rstat_link;     /* link one level */
-	sim_time_t flush_cpu;      /* one possible CPU with nothing to flush: lock, check, loop */
+	sim_time_t rstat_link;     /* link one level; pass one sibling when unlinking */
+	sim_time_t stat_level;     /* add to the per-CPU counter of one level (6.8+) */
+	sim_time_t stat_hop;       /* load a pointer that the next load depends on, per level (6.8+) */
+	sim_time_t flush_cpu;      /* one possible CPU with nothing to flush, beside its lock: check, loop */
 	sim_time_t flush_slot;     /* one counter slot of a visited pair */
 	sim_time_t flush_line;     /* a cache line of a visited pair that another CPU wrote */
 	sim_time_t flush_pair;     /* pop, call, unlink; beside slots and lines */

@@ -11,9 +11,19 @@
 #include "sim/hw/task.h"
 
 struct memcg;
+struct module;
 struct page_state; /* models/page/page.h */
 struct stat_state; /* models/stat/stat.h */
 struct cgroup_state;
+struct workload_state; /* models/workload/workload.h */
+
+/* The module chosen for an axis, its options, and its state: a zeroed block of module->state_size. */
+struct host_policy {
+	const char *axis;
+	const struct module *module;
+	const void *options;
+	void *state;
+};
 
 /* `host:` as far as the engine does not read it itself, and kernel parameters that are not policies. */
 struct host {
@@ -24,8 +34,11 @@ struct host {
 	const struct kernel_costs *costs; /* models/host/costs.h */
 	uint32_t kernel_version;          /* 601 for 6.1 */
 	uint32_t nr_cpus, nr_possible, nr_nodes;
+	uint64_t memory;                  /* bytes, of all nodes */
 	uint32_t charge_batch;            /* MEMCG_CHARGE_BATCH: 32, or 64 from 6.1 */
 	uint32_t nr_stock;                /* slots of a CPU's stock: 1 or 7 */
+	struct host_policy *policies;
+	uint32_t nr_policies;
 	struct cgroup_state *cgroups;
 	struct stat_state *stat;
 	struct page_state *pages;
@@ -37,7 +50,9 @@ static inline struct host *host_of(const struct task *t)
 	return sim_state_get(t->sim, SIM_STATE_MODEL);
 }
 
-/* State of the policy chosen for an axis: a zeroed block of module->state_size, one per simulation. */
+/* All axes, as the scenario chose them. */
+void host_policies_build(struct host *host);
+/* Looked up by name: for set-up, not for hot paths. An axis that does not exist ends the program. */
 void *host_policy_state(struct host *host, const char *axis);
 const void *host_policy_ops(const struct host *host, const char *axis);
 const void *host_policy_options(const struct host *host, const char *axis);

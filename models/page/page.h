@@ -2,34 +2,42 @@
  * page.h - page frames, lruvecs, folio batches, and the memory objects that own pages.
  *
  * Every page is an entity of at most 32 bytes in one flat array, named by a 32-bit number (a frame); lists are
- * linked by frame numbers. No pointers, no allocation per page. An lruvec is one (memcg, node). Kernel:
- * struct folio, struct lruvec; mm/swap.c (batches), mm/memory.c, mm/filemap.c.
+ * linked by frame numbers. No pointers, no allocation per page. Frame 0 is never handed out, so zeroed memory
+ * names no page. An lruvec is one (memcg, node). Kernel: struct folio, struct lruvec; mm/swap.c (batches),
+ * mm/memory.c, mm/filemap.c.
  */
 #ifndef MODELS_PAGE_PAGE_H
 #define MODELS_PAGE_PAGE_H
 
 #include "models/cgroup/memcg.h"
 #include "sim/hw/lock.h"
+#include "sim/hw/work.h"
 
 typedef uint32_t frame_t;
-#define NO_FRAME UINT32_MAX
+#define NO_FRAME 0u
+
+#define PAGE_BATCH_MOST 31u  /* entries of a folio batch, at most */
+#define PAGES_PER_TABLE 512u /* page-table entries of one page of the lowest level */
 
 enum lru_list { LRU_INACTIVE_ANON, LRU_ACTIVE_ANON, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE, LRU_UNEVICTABLE, NR_LRU_LISTS };
 
 enum page_flag {
 	PG_LRU = 1, PG_ACTIVE = 2, PG_REFERENCED = 4, PG_WORKINGSET = 8, PG_DIRTY = 16, PG_WRITEBACK = 32,
-	PG_ANON = 64, PG_SWAPBACKED = 128, PG_MAPPED = 256
+	PG_ANON = 64, PG_SWAPBACKED = 128, PG_MAPPED = 256,
+	PG_CACHED = 512,   /* in the page cache of its file */
+	PG_CHARGED = 1024, /* to page.memcg */
+	PG_ORPHAN = 2048   /* nobody's any more, but a folio batch still holds a reference */
 };
 
 struct page {
-	uint32_t prev, next; /* on its LRU list */
+	uint32_t prev, next; /* on its LRU list; on a free list only next */
 	uint32_t memcg;      /* memcg id; its owner */
 	uint32_t object;     /* which object it belongs to */
 	uint32_t index;      /* and where in it */
 	uint16_t flags;
 	uint8_t node, order;
 	uint8_t refs, gen;   /* MGLRU */
-	uint16_t spare;
+	uint16_t batched;    /* folio batches that hold a reference */
 };
 _Static_assert(sizeof(struct page) <= 32, "a page is at most 32 bytes");
 
@@ -42,27 +50,77 @@ struct lruvec {
 };
 struct lruvec *memcg_lruvec(struct memcg *m, uint32_t node);
 
-/* Anonymous memory of one task: a range of virtual pages. */
+/* Free frames of a node, and of a node on one CPU (struct per_cpu_pages). */
+struct page_node {
+	struct spinlock lock; /* class "&zone->lock" */
+	frame_t free;         /* a stack */
+	frame_t fresh, end;   /* never used so far */
+	uint32_t first;       /* of its frames */
+	uint64_t nr_free;
+	uint32_t high;        /* most frames on one CPU's list */
+};
+struct page_cpu_list {
+	frame_t free;
+	uint32_t nr;
+};
+struct folio_batch {
+	uint32_t nr;
+	frame_t frames[PAGE_BATCH_MOST];
+};
+struct page_cpu {
+	struct folio_batch add, activate; /* not yet on a list; to be made active */
+	struct work drain;
+	struct page_drain *waiting; /* the lru_add_drain_all() that wants this CPU's */
+};
+
+struct page_state {
+	struct page *pages;
+	struct page_node *nodes;
+	struct page_cpu *cpus;
+	struct page_cpu_list *lists; /* [cpu * nr_nodes + node] */
+	uint32_t batch;              /* PAGEVEC_SIZE */
+	struct lock_class *lru_class, *cache_class;
+	struct workqueue *queue;     /* mm_percpu_wq */
+	struct mutex drain_mutex;
+	void **objects;              /* by page.object: struct anon_object or struct file_object */
+	uint32_t nr_objects, objects_capacity;
+};
+
+/* ---- anonymous memory of one task: a range of virtual pages; anon.c ---- */
+
 struct anon_object;
 struct anon_object *anon_create(struct host *host, struct memcg *m, uint64_t nr_pages);
-/* One touch (8-byte write) of page `index` by the running task: a fault if it is not there. True: present. */
-bool anon_touch(struct task *t, struct anon_object *a, uint64_t index);
+/*
+ * One touch (8-byte write) of page `index` by the running task: a fault if it is not there. False: there was
+ * no memory, or none within a limit (the level is in *failed; NULL: the machine itself has none).
+ */
+bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed);
 /* MADV_DONTNEED of [from, from + nr): zap_page_range. */
 void anon_zap(struct task *t, struct anon_object *a, uint64_t from, uint64_t nr);
+/* munmap() of all of it, page tables included; the object may be used again. */
+void anon_unmap(struct task *t, struct anon_object *a);
 uint64_t anon_present(const struct anon_object *a);
+bool anon_is_present(const struct anon_object *a, uint64_t index);
 
-/* Page cache of one file; pages are charged to the memcg of the task that brings them in. */
+/* ---- page cache of one file; pages are charged to the memcg of the task that brings them in; file.c ---- */
+
 struct file_object;
 struct file_object *file_create(struct host *host, uint64_t nr_pages);
 enum file_result { FILE_HIT, FILE_MISS, FILE_NOMEM };
-enum file_result file_read(struct task *t, struct memcg *m, struct file_object *f, uint64_t index);
+/* One page of a read(2), without the system call's own cost. *failed as in anon_touch(). */
+enum file_result file_read(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
+			   struct memcg **failed);
 /* posix_fadvise(DONTNEED) of clean pages in [from, from + nr). */
 void file_drop(struct task *t, struct file_object *f, uint64_t from, uint64_t nr);
+uint64_t file_present(const struct file_object *f);
+uint64_t file_size(const struct file_object *f); /* pages */
 
 /* lru_add_drain(): the running CPU's folio batches go to their lists. */
 void lru_add_drain(struct task *t);
+/* The same on every CPU that has something in them; waits for it. */
+void lru_add_drain_all(struct task *t);
 
-void page_build(struct host *host);
-void page_finish(struct host *host); /* invariants I5, I9, I10 */
+void page_build(struct host *host);  /* host->memory, nr_nodes, nr_cpus, kernel_version are set */
+void page_finish(struct host *host); /* invariants I5, and pages = charges */
 
 #endif

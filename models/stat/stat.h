@@ -74,6 +74,13 @@ struct flush_count {
 };
 const struct flush_count *stat_flush_count(const struct host *host);
 
+/* Calls of the update functions and the sums of |val|, by kind. */
+enum stat_kind { STAT_LRUVEC, STAT_EVENT, STAT_STATE, NR_STAT_KINDS };
+struct stat_calls {
+	uint64_t calls[NR_STAT_KINDS], absval[NR_STAT_KINDS];
+};
+const struct stat_calls *stat_calls(const struct host *host);
+
 void stat_build(struct host *host);
 void stat_build_memcg(struct memcg *m);
 void stat_start(struct host *host); /* the periodic worker */

@@ -1,0 +1,83 @@
+/*
+ * workload.h - what tasks do.
+ *
+ * A workload is a module of kind MODULE_WORKLOAD whose ops are a struct workload_ops. Its own options stand in
+ * the same map as those that all tasks have (struct task_options):
+ *
+ *	tasks: [ { workload: anon_churn, count: 10, pages: 256, pause: 1ms } ]
+ *
+ * tasks.c makes a simulated task of each, calls run() in it, and adds up what the tasks did.
+ */
+#ifndef MODELS_WORKLOAD_WORKLOAD_H
+#define MODELS_WORKLOAD_WORKLOAD_H
+
+#include "models/cgroup/memcg.h"
+#include "models/page/page.h"
+#include "sim/engine/random.h"
+
+struct task_options {
+	struct module_use workload;
+	uint32_t count;    /* tasks in each cgroup */
+	const char *name;  /* in results; NULL: that of the workload */
+	double cpu;        /* pinned there; -1: not */
+	uint32_t weight;   /* as cpu.weight; 0: that of the cgroup */
+	struct dist start; /* when it begins, ps */
+	const char *cgroup; /* top-level tasks only: path or pattern */
+};
+
+struct workload_task {
+	struct host *host;
+	const struct task_options *options;
+	const void *own;       /* the bound options of the workload's module */
+	struct memcg *memcg;
+	const char *label;     /* options->name, or the workload's name */
+	const char *name;      /* of this task alone: "/a/b:churn/3"; names its random streams */
+	uint32_t index, count; /* which of how many in its cgroup */
+	uint64_t ops;          /* work done; run() adds to it */
+	uint64_t ops_before;   /* of those, before the end of the warm-up */
+	struct memcg *oom;     /* the level whose limit ended it */
+	bool failed;           /* it ended for want of memory */
+	void *state;           /* run()'s own, in the arena */
+};
+
+struct workload_ops {
+	/* What no option table can know; `own` as above. May be NULL. */
+	void (*check)(const struct scenario *s, const struct task_options *task, const void *own,
+		      struct complaints *c);
+	/* Does it end by itself? `until: done` waits for those that do. NULL: never. */
+	bool (*ends)(const void *own);
+	/* At time 0, before any task runs. May be NULL. */
+	void (*prepare)(struct workload_task *w);
+	/* The task's life. When it returns the task ends. */
+	void (*run)(struct task *t, struct workload_task *w);
+	/* The rest are called once per module that has tasks. May be NULL. */
+	void (*measure)(struct host *host);
+	void (*sample)(struct host *host, sim_time_t now);
+	void (*finish)(struct host *host);
+};
+
+/* A task of the workload: &w->... of the running task, or NULL for tasks that are none (kernel workers). */
+struct workload_task *workload_of(const struct task *t);
+/* All of them, in order of creation. */
+struct workload_task *workload_tasks(const struct host *host, uint32_t *nr);
+
+/*
+ * There was no memory for it: counts the event and marks the task. The workload returns from run() then. No
+ * victim is chosen: who asks for more than there is ends.
+ */
+void workload_out_of_memory(struct workload_task *w, struct memcg *level);
+
+/*
+ * Files that tasks share, by name. Declared in prepare(), so that the file is as large as the largest use;
+ * NULL names the cgroup's own file.
+ */
+void workload_file_declare(struct workload_task *w, const char *name, uint64_t nr_pages);
+struct file_object *workload_file(struct host *host, const struct memcg *m, const char *name);
+
+void workload_check(const struct scenario *s, struct complaints *c);
+void workload_build(struct host *host);
+void workload_measure(struct host *host);
+void workload_sample(struct host *host, sim_time_t now);
+void workload_finish(struct host *host);
+
+#endif
