@@ -21,6 +21,7 @@
 #endif
 #ifdef COROUTINE_ASAN
 #include <pthread.h>
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -34,13 +35,11 @@ static void overflow(const struct coroutine *co)
 	abort();
 }
 
-static void check_stack(const struct coroutine *co)
+static inline void check_stack(const struct coroutine *co)
 {
-	const char *sp = __builtin_frame_address(0);
-
-	if (!co->stack.base)
-		return;
-	if (sp < co->stack.base + STACK_RESERVE || (!co->stack.guarded && !stack_intact(&co->stack)))
+	if ((const char *)__builtin_frame_address(0) < co->limit)
+		overflow(co);
+	if (co->limit && !co->stack.guarded && !stack_intact(&co->stack))
 		overflow(co);
 }
 
@@ -138,16 +137,21 @@ static void start_here(void)
 void coroutine_init(struct coroutine *co, struct arena *a, const char *name, void (*entry)(void *arg), void *arg)
 {
 	co->stack = stack_alloc(a);
+#ifdef COROUTINE_ASAN
+	/* Frames that were left for ever on this stack, perhaps in another simulation, have left their marks. */
+	__asan_unpoison_memory_region(co->stack.base, (size_t)(co->stack.top - co->stack.base));
+#endif
 	co->name = name;
 	co->entry = entry;
 	co->arg = arg;
+	co->limit = co->stack.base + STACK_RESERVE;
 	co->sp = first_frame(co->stack.top, start_here);
 }
 
 void coroutine_release(struct coroutine *co, struct arena *a)
 {
 	stack_free(a, &co->stack);
-	co->stack.base = NULL;
+	co->limit = NULL;
 }
 
 static void switch_to(struct coroutine *from, struct coroutine *to, bool for_ever)
@@ -155,10 +159,10 @@ static void switch_to(struct coroutine *from, struct coroutine *to, bool for_eve
 #ifdef COROUTINE_ASAN
 	static _Thread_local const void *thread_bottom;
 	static _Thread_local size_t thread_size;
-	const void *bottom = to->stack.base ? to->stack.base : thread_bottom;
-	size_t size = to->stack.base ? (size_t)(to->stack.top - to->stack.base) : thread_size;
+	const void *bottom = to->limit ? to->stack.base : thread_bottom;
+	size_t size = to->limit ? (size_t)(to->stack.top - to->stack.base) : thread_size;
 
-	if (!from->stack.base && !thread_bottom) {
+	if (!from->limit && !thread_bottom) {
 		pthread_attr_t attr;
 		void *base = NULL;
 
