@@ -147,7 +147,7 @@ static void broken_invariants_keep_their_text(void **state)
 	assert_int_equal(record_invariants_held(r), 1);
 	assert_int_equal(record_invariants_broken(r), 2);
 	assert_string_equal(record_invariants_text(r),
-			    "invariant sum: /a: 1, not 2\ninvariant age: negative");
+			    "invariant sum: /a: 1, not 2\ninvariant age: negative\n");
 	record_free(r);
 }
 

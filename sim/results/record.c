@@ -280,8 +280,7 @@ void record_invariant(struct record *r, const char *name, bool holds, const char
 	va_start(args, format);
 	what = xvasprintf(format, args);
 	va_end(args);
-	lines = xasprintf("%s%sinvariant %s: %s", r->broken ? r->broken : "", r->broken ? "\n" : "", name,
-			  what);
+	lines = xasprintf("%sinvariant %s: %s\n", r->broken ? r->broken : "", name, what);
 	free(what);
 	free(r->broken);
 	r->broken = lines;

@@ -250,10 +250,16 @@ static char *error_text(const struct record *r)
 {
 	const char *broken = record_invariants_text(r);
 	const char *error = r->end.error ? r->end.error : "";
+	char *text = xasprintf("%s%s%s", error, *error && *broken ? "\n" : "", broken);
+	size_t length = strlen(text);
 
-	if (!*error && !*broken)
+	if (!length) {
+		free(text);
 		return NULL;
-	return xasprintf("%s%s%s", error, *error && *broken ? "\n" : "", broken);
+	}
+	if (text[length - 1] == '\n')
+		text[length - 1] = '\0';
+	return text;
 }
 
 static bool update_run(struct store *s, int64_t run_id, const struct record *r)
