@@ -24,7 +24,7 @@ struct complaint {
 
 struct complaints {
 	struct pool *pool;
-	size_t nr, dropped;
+	size_t nr, dropped, raised;
 	struct complaint kept[MOST_KEPT];
 };
 
@@ -60,6 +60,7 @@ void complain(struct complaints *c, struct where at, const char *format, ...)
 	char text[LONGEST_TEXT];
 	va_list args;
 
+	c->raised++;
 	if (c->nr == MOST_KEPT) {
 		c->dropped++;
 		return;
@@ -85,6 +86,11 @@ void complain(struct complaints *c, struct where at, const char *format, ...)
 size_t complaints_count(const struct complaints *c)
 {
 	return c->nr + c->dropped;
+}
+
+size_t complaints_raised(const struct complaints *c)
+{
+	return c->raised;
 }
 
 static int compare(const void *a, const void *b)

@@ -80,12 +80,13 @@ static bool add_key(struct builder *b, struct frame *f, const struct node *node)
 /* Puts a finished node where it belongs. */
 static bool add_node(struct builder *b, const struct node *node)
 {
-	struct frame *f = &b->frames[b->depth - 1];
+	struct frame *f;
 
 	if (!b->depth) {
 		b->root = node;
 		return true;
 	}
+	f = &b->frames[b->depth - 1];
 	if (f->node->kind == NODE_MAP && !f->has_key)
 		return add_key(b, f, node);
 	f->node->size += node->size;

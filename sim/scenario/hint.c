@@ -56,12 +56,26 @@ struct hint hint_for(const char *word)
 	return (struct hint){.word = word};
 }
 
+static void add_known(struct hint *hint, const char *known)
+{
+	static const char more[] = ", ...";
+	size_t length = strlen(hint->known), room = sizeof(hint->known) - sizeof(more) - length;
+
+	if (length >= sizeof(more) && !strcmp(hint->known + length - sizeof(more) + 1, more))
+		return;
+	if (strlen(known) + 2 > room)
+		strcpy(hint->known + length, more);
+	else
+		snprintf(hint->known + length, room, "%s%s", length ? ", " : "", known);
+}
+
 void hint_offer(struct hint *hint, const char *known)
 {
 	size_t length = strlen(hint->word);
 	unsigned distance = edit_distance(hint->word, known);
 	unsigned most = length < 6 ? 1 : least((unsigned)length / 3, LONGEST / 3);
 
+	add_known(hint, known);
 	/* The beginning of a name is a good guess at it, but a worse one than a slip. */
 	if (distance > most && length >= 3 && !strncasecmp(hint->word, known, length))
 		distance = most;
@@ -71,15 +85,12 @@ void hint_offer(struct hint *hint, const char *known)
 	}
 }
 
-const char *hint_best(const struct hint *hint)
-{
-	return hint->best;
-}
-
 const char *hint_text(const struct hint *hint, char buf[HINT_TEXT])
 {
 	buf[0] = '\0';
 	if (hint->best)
 		snprintf(buf, HINT_TEXT, "; did you mean '%.90s'?", hint->best);
+	else if (hint->known[0])
+		snprintf(buf, HINT_TEXT, "; known: %s", hint->known);
 	return buf;
 }

@@ -3,7 +3,7 @@
  *
  *	struct hint hint = hint_for("memroy");
  *	for (...) hint_offer(&hint, known[i]);
- *	hint_best(&hint);    "memory", or NULL when nothing is near
+ *	hint_text(&hint, buf);
  */
 #ifndef SIM_SCENARIO_HINT_H
 #define SIM_SCENARIO_HINT_H
@@ -11,13 +11,13 @@
 struct hint {
 	const char *word, *best;
 	unsigned distance; /* of best */
+	char known[240];   /* what was offered, as far as there is room */
 };
 
 struct hint hint_for(const char *word);
 void hint_offer(struct hint *hint, const char *known);
-const char *hint_best(const struct hint *hint);
-/* "; did you mean 'memory'?", or "": fits any message's end. Written into buf. */
-#define HINT_TEXT 128
+/* "; did you mean 'memory'?", or "; known: cpus, memory": fits any message's end. Written into buf. */
+#define HINT_TEXT 280
 const char *hint_text(const struct hint *hint, char buf[HINT_TEXT]);
 
 /* Insertions, deletions, replacements and swaps of neighbours, whatever the case of letters. */

@@ -38,7 +38,7 @@ enum opt_type {
 	                      the word .never: SIM_NEVER */
 	OPT_RATE,          /* double, per second; 100/s, 3M/s, 5/min */
 	OPT_STRING,        /* const char *; NULL without a fallback */
-	OPT_NAME,          /* const char *: a cgroup-like name, may hold ranges {1..50}; no '/', not . or .. */
+	OPT_NAME,          /* const char *: of a folder; may hold ranges {1..50}; no '/', not . or .. (name.h) */
 	OPT_ENUM,          /* int, by .names */
 	OPT_DIST,          /* struct dist of plain numbers */
 	OPT_DIST_DURATION, /* struct dist in ps */

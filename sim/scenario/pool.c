@@ -63,17 +63,17 @@ char *pool_text(struct pool *pool, const char *text, size_t length)
 
 char *pool_printf(struct pool *pool, const char *format, ...)
 {
-	va_list args, again;
+	char *made = NULL, *text;
+	va_list args;
 	int length;
-	char *text;
 
 	va_start(args, format);
-	va_copy(again, args);
-	length = vsnprintf(NULL, 0, format, args);
+	length = vasprintf(&made, format, args);
 	va_end(args);
-	text = pool_alloc(pool, (size_t)length + 1);
-	vsnprintf(text, (size_t)length + 1, format, again);
-	va_end(again);
+	if (length < 0)
+		xalloc_checked(NULL);
+	text = pool_text(pool, made, (size_t)length);
+	free(made);
 	return text;
 }
 

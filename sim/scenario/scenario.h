@@ -31,6 +31,7 @@ struct complaints *complaints_new(void);
 void complaints_free(struct complaints *c);
 void complain(struct complaints *c, struct where at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 size_t complaints_count(const struct complaints *c);
+size_t complaints_raised(const struct complaints *c); /* repeated ones too: has anything been found since? */
 void complaints_print(const struct complaints *c, FILE *out); /* file:line:column: text */
 
 struct scenario_source {
