@@ -77,7 +77,7 @@ static inline uint64_t draw(uint64_t *state, uint64_t below)
 	*state ^= *state >> 12;
 	*state ^= *state << 25;
 	*state ^= *state >> 27;
-	return (*state * 0x2545F4914F6CDD1DU >> 33) % below;
+	return (*state * 0x2545F4914F6CDD1DU >> 11) % below;
 }
 
 #endif
