@@ -254,8 +254,8 @@ static void sleeper(struct task *t, void *arg)
 	cpu_work(t, 1 * SIM_US);
 	mutex_lock(t, &c->mutex);
 	c->waiting = false;
-	c->done = true;
 	task_sleep(t, 5 * SIM_MS);
+	c->done = true;
 	mutex_unlock(t, &c->mutex);
 }
 
