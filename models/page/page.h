@@ -34,8 +34,8 @@ struct page {
 	uint32_t memcg;      /* memcg id; its owner */
 	uint32_t object;     /* which object it belongs to */
 	uint32_t index;      /* and where in it */
-	uint16_t flags;
-	uint8_t node, order;
+	uint16_t flags, node;
+	uint8_t order;
 	uint8_t refs, gen;   /* MGLRU */
 	uint16_t batched;    /* folio batches that hold a reference */
 };
@@ -73,6 +73,8 @@ struct page_cpu {
 	struct page_drain *waiting; /* the lru_add_drain_all() that wants this CPU's */
 };
 
+struct page_object; /* page_impl.h */
+
 struct page_state {
 	struct page *pages;
 	struct page_node *nodes;
@@ -82,7 +84,7 @@ struct page_state {
 	struct lock_class *lru_class, *cache_class;
 	struct workqueue *queue;     /* mm_percpu_wq */
 	struct mutex drain_mutex;
-	void **objects;              /* by page.object: struct anon_object or struct file_object */
+	struct page_object **objects; /* by page.object */
 	uint32_t nr_objects, objects_capacity;
 };
 

@@ -1,0 +1,83 @@
+/*
+ * invariants.c - what must hold of charges at any instant, looked at when a run ends.
+ *
+ *	I10     usage = pages charged to the cgroup itself + its pages in stocks + usage of its children, where
+ *	        a walk up the counters that is under way accounts for what it has done (page_counter.in_flight).
+ *	        The root's own pages are not in its counter.
+ *	I9      usage minus charged pages of the subtree = stocked pages; a CPU holds at most a batch of a memcg.
+ *	kernel  pages charged for kernel memory = bytes in objects + bytes in stocks + bytes left over.
+ *	limit   usage never ended above max; a charge under way may be, for the instant until it is taken back.
+ */
+#include "models/cgroup/stock.h"
+
+#include "models/cgroup/invariants.h"
+
+/* Sums over all CPUs, by memcg id. */
+struct stocked {
+	uint64_t *pages, *bytes;
+	uint64_t most; /* pages of one memcg in one slot */
+};
+
+static struct stocked count_stocks(const struct host *host)
+{
+	const struct cgroup_state *cgroups = host->cgroups;
+	struct stocked s = { 0 };
+
+	s.pages = arena_array(sim_arena(host->sim), cgroups->nr, sizeof *s.pages);
+	s.bytes = arena_array(sim_arena(host->sim), cgroups->nr, sizeof *s.bytes);
+	for (uint32_t cpu = 0; cpu < host->nr_cpus; cpu++) {
+		const struct memcg_stock *stock = &cgroups->stocks[cpu];
+
+		for (uint32_t i = 0; i < host->nr_stock; i++) {
+			const struct stock_slot *slot = &stock->slots[i];
+
+			if (!slot->memcg)
+				continue;
+			s.pages[slot->memcg->id] += slot->nr;
+			if (slot->nr > s.most)
+				s.most = slot->nr;
+		}
+		if (stock->objects.memcg)
+			s.bytes[stock->objects.memcg->id] += stock->objects.bytes;
+	}
+	return s;
+}
+
+static void check_memcg(const struct memcg *m, const struct stocked *s, struct record *record)
+{
+	uint64_t own = memcg_is_root(m) ? 0 : m->nr_charged + s->pages[m->id];
+	uint64_t children = 0;
+	bool walking = m->host->cgroups->walks > 0;
+	int64_t in_flight = m->memory.in_flight;
+
+	for (const struct memcg *child = m->first_child; child; child = child->next_sibling)
+		children += child->memory.usage;
+	record_invariant(record, "I10", m->memory.usage == own + children + (uint64_t)in_flight,
+			 "%s: usage %lld, own %lld, children %lld, in flight %lld pages", m->path,
+			 (long long)m->memory.usage, (long long)own, (long long)children, (long long)in_flight);
+	record_invariant(record, "I10 at rest", walking || !in_flight,
+			 "%s: %lld pages in flight, but nobody charges", m->path, (long long)in_flight);
+	record_invariant(record, "I11", walking || m->memory.usage <= m->memory.max,
+			 "%s: usage %lld above max %lld pages", m->path, (long long)m->memory.usage,
+			 (long long)m->memory.max);
+	uint64_t kernel = m->object_bytes + m->spare_bytes + s->bytes[m->id];
+
+	record_invariant(record, "kernel memory", m->nr_kmem * PAGE_SIZE == kernel,
+			 "%s: %lld pages charged, %lld bytes accounted for", m->path, (long long)m->nr_kmem,
+			 (long long)kernel);
+}
+
+void cgroups_check(struct host *host, struct record *record)
+{
+	struct stocked s = count_stocks(host);
+
+	for (uint32_t i = 0; i < host->cgroups->nr; i++)
+		check_memcg(host->cgroups->all[i], &s, record);
+	record_invariant(record, "I9", s.most <= host->charge_batch, "a CPU holds %lld pages of one memcg, batch %u",
+			 (long long)s.most, host->charge_batch);
+}
+
+void cgroups_finish(struct host *host)
+{
+	cgroups_check(host, host->run->record);
+}

@@ -1,0 +1,13 @@
+/*
+ * invariants.h - the checks of invariants.c on a host that need not belong to a run: for tests, which break
+ * what is to be found broken.
+ */
+#ifndef MODELS_CGROUP_INVARIANTS_H
+#define MODELS_CGROUP_INVARIANTS_H
+
+#include "models/cgroup/memcg.h"
+#include "sim/results/record.h"
+
+void cgroups_check(struct host *host, struct record *record);
+
+#endif

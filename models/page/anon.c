@@ -1,0 +1,185 @@
+/*
+ * anon.c - anonymous memory: fault, zap, unmap, after mm/memory.c and mm/mmu_gather.c of Linux 6.1
+ * (handle_mm_fault, do_anonymous_page, zap_pte_range, tlb_batch_pages_flush, free_pgtables).
+ *
+ * A fault that finds everything at hand (stock, free frame, room in the batch, the memcg on the updated
+ * list) is one step with its costs paid behind it. A zap first takes the pages out of the page tables and
+ * then, TLB batch by TLB batch, releases them: 8 in the gather itself, then pages of 510 pointers, flushed
+ * at the latest when 19 of those are full.
+ *
+ * The lowest page tables are charged as pages of kernel memory, 512 pages each, and stay until the range is
+ * unmapped. They take no frame: what is modelled is their charge and their statistics. Upper tables are few
+ * and left out; so are huge pages and the zero page.
+ */
+#include "models/cgroup/stock.h"
+#include "models/page/page_impl.h"
+
+#define GATHER_FIRST   8u   /* MMU_GATHER_BUNDLE */
+#define GATHER_BATCH   510u /* MAX_GATHER_BATCH: pointers in a page, less its header */
+#define GATHER_BATCHES 19u  /* MAX_GATHER_BATCH_COUNT */
+
+struct anon_object {
+	struct page_object object;
+	struct memcg *memcg;
+	bool *tables; /* by index / PAGES_PER_TABLE: is there a page table */
+};
+
+struct anon_object *anon_create(struct host *host, struct memcg *m, uint64_t nr_pages)
+{
+	struct anon_object *a = sim_alloc(host->sim, sizeof *a);
+
+	page_object_init(host, &a->object, OBJECT_ANON, nr_pages);
+	a->memcg = m;
+	a->tables = arena_array(sim_arena(host->sim), nr_pages / PAGES_PER_TABLE + 1, sizeof *a->tables);
+	return a;
+}
+
+uint64_t anon_present(const struct anon_object *a)
+{
+	return a->object.present;
+}
+
+bool anon_is_present(const struct anon_object *a, uint64_t index)
+{
+	return a->object.frames[index] != NO_FRAME;
+}
+
+/* ---- fault ---- */
+
+static bool have_table(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
+{
+	bool *table = &a->tables[index / PAGES_PER_TABLE];
+
+	if (*table)
+		return true;
+	cpu_defer(t, a->memcg->host->costs->page_alloc + a->memcg->host->costs->page_clear);
+	if (!kmem_charge_pages(t, a->memcg, 1, failed))
+		return false;
+	*table = true;
+	mod_lruvec_state(t, a->memcg, t->cpu->node, NR_PAGETABLE, 1);
+	return true;
+}
+
+static bool anonymous_page(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
+{
+	struct memcg *m = a->memcg;
+	struct host *host = m->host;
+	const struct kernel_costs *costs = host->costs;
+	frame_t frame = frame_alloc(t, host);
+
+	if (!frame)
+		return false;
+	cpu_defer(t, costs->page_clear);
+	if (!memcg_charge(t, m, 1, failed)) {
+		frame_free(t, host, frame);
+		return false;
+	}
+	page_charged(host, frame, m, a->object.id, (uint32_t)index, PG_ANON | PG_SWAPBACKED | PG_MAPPED);
+	a->object.frames[index] = frame;
+	a->object.present++;
+	cpu_defer(t, costs->charge_commit + costs->rmap_add);
+	mod_lruvec_state(t, m, page_of(host, frame)->node, NR_ANON_MAPPED, 1);
+	count_memcg_events(t, m, PGPGIN, 1);
+	page_add_lru(t, host, frame);
+	return true;
+}
+
+bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
+{
+	const struct kernel_costs *costs = a->memcg->host->costs;
+
+	if (failed)
+		*failed = NULL;
+	if (a->object.frames[index]) {
+		cpu_work(t, costs->touch);
+		return true;
+	}
+	task_sync(t);
+	if (need_resched(t)) /* the way back to user mode of whatever it did before */
+		cond_resched(t);
+	cpu_defer(t, costs->fault_entry);
+	count_memcg_events(t, a->memcg, PGFAULT, 1);
+	if (!have_table(t, a, index, failed) || !anonymous_page(t, a, index, failed))
+		return false;
+	cpu_work(t, costs->touch);
+	return true;
+}
+
+/* ---- zap ---- */
+
+/* zap_pte_range() of [from, to): out of the page tables. Returns where the gather is full, or `to`. */
+static uint64_t unmap(struct task *t, struct anon_object *a, uint64_t from, uint64_t to)
+{
+	struct host *host = a->memcg->host;
+	uint64_t room = GATHER_FIRST + GATHER_BATCHES * GATHER_BATCH;
+	uint64_t i;
+
+	for (i = from; i < to && room; i++) {
+		if (i % PAGES_PER_TABLE == 0)
+			cond_resched(t);
+		if (!a->object.frames[i])
+			continue;
+		struct page *page = page_of(host, a->object.frames[i]);
+
+		task_sync(t);
+		page->flags &= (uint16_t)~PG_MAPPED;
+		cpu_defer(t, host->costs->rmap_remove);
+		mod_lruvec_state(t, a->memcg, page->node, NR_ANON_MAPPED, -1);
+		room--;
+	}
+	return i;
+}
+
+/* tlb_batch_pages_flush(): what is in [from, to) of the object is let go. */
+static void release(struct task *t, struct anon_object *a, uint64_t from, uint64_t to)
+{
+	struct host *host = a->memcg->host;
+	frame_t frames[GATHER_BATCH];
+	uint32_t nr = 0, size = GATHER_FIRST;
+
+	for (uint64_t i = from; i < to; i++) {
+		frame_t frame = a->object.frames[i];
+
+		if (frame) {
+			frames[nr++] = frame;
+			a->object.frames[i] = NO_FRAME;
+			a->object.present--;
+		}
+		if (nr == size || (nr && i + 1 == to)) {
+			lru_add_drain(t); /* free_pages_and_swap_cache() begins so */
+			pages_release(t, host, frames, nr);
+			nr = 0;
+			size = GATHER_BATCH;
+		}
+	}
+}
+
+void anon_zap(struct task *t, struct anon_object *a, uint64_t from, uint64_t nr)
+{
+	uint64_t to = from + nr;
+
+	cpu_work(t, a->memcg->host->costs->syscall);
+	lru_add_drain(t);
+	while (from < to) {
+		uint64_t end = unmap(t, a, from, to);
+
+		release(t, a, from, end);
+		from = end;
+	}
+}
+
+void anon_unmap(struct task *t, struct anon_object *a)
+{
+	struct host *host = a->memcg->host;
+
+	anon_zap(t, a, 0, a->object.nr_pages);
+	for (uint64_t i = 0; i <= a->object.nr_pages / PAGES_PER_TABLE; i++) {
+		if (!a->tables[i])
+			continue;
+		task_sync(t);
+		a->tables[i] = false;
+		cpu_defer(t, host->costs->page_free);
+		mod_lruvec_state(t, a->memcg, t->cpu->node, NR_PAGETABLE, -1);
+		object_uncharge_rcu(t, a->memcg, t->cpu->node, NR_PAGETABLE, PAGE_SIZE);
+	}
+}

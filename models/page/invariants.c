@@ -1,0 +1,135 @@
+/*
+ * invariants.c - what must hold of pages at any instant, looked at when a run ends.
+ *
+ *	I5      for every lruvec and list: its length = lru_zone_size; and over a cgroup's subtree, the lengths
+ *	        of its lists, its mapped anonymous pages and its cached file pages = the true counters.
+ *	charge  pages that a cgroup owns = pages charged to it, less those of kernel memory.
+ *	object  the page that an object has at an index names that object and index.
+ *	frames  frames with an owner are not free, and the other way round.
+ */
+#include "models/page/page_impl.h"
+
+enum { COUNT_ANON_MAPPED = NR_LRU_LISTS, COUNT_FILE, COUNT_OWNED, NR_COUNTS };
+
+struct page_counts {
+	uint64_t of[NR_COUNTS];
+};
+
+/* By what each page says of itself. */
+static void count_pages(const struct host *host, struct page_counts *own, uint64_t *owned)
+{
+	const struct page_state *ps = host->pages;
+
+	for (uint32_t nid = 0; nid < host->nr_nodes; nid++)
+		for (frame_t frame = ps->nodes[nid].first; frame < ps->nodes[nid].fresh; frame++) {
+			const struct page *page = &ps->pages[frame];
+
+			if (!(page->flags & PG_CHARGED))
+				continue;
+			++*owned;
+			own[page->memcg].of[COUNT_OWNED]++;
+			if (page->flags & PG_MAPPED)
+				own[page->memcg].of[COUNT_ANON_MAPPED]++;
+			if (page->flags & PG_CACHED)
+				own[page->memcg].of[COUNT_FILE]++;
+		}
+}
+
+/* By walking; a list that is longer than its size says it is has lost its end. */
+static uint64_t list_length(const struct page *pages, const struct lruvec *lruvec, int lru)
+{
+	uint64_t length = 0;
+	frame_t before = NO_FRAME;
+
+	for (frame_t frame = lruvec->head[lru]; frame; frame = pages[frame].next) {
+		if (pages[frame].prev != before || length > lruvec->lru_zone_size[lru])
+			return UINT64_MAX;
+		before = frame;
+		length++;
+	}
+	return before == lruvec->tail[lru] ? length : UINT64_MAX;
+}
+
+static void check_lists(const struct memcg *m, struct page_counts *own, struct record *record)
+{
+	for (uint32_t nid = 0; m->lruvecs && nid < m->host->nr_nodes; nid++) {
+		const struct lruvec *lruvec = m->lruvecs[nid];
+
+		for (int lru = 0; lruvec && lru < NR_LRU_LISTS; lru++) {
+			uint64_t length = list_length(m->host->pages->pages, lruvec, lru);
+
+			own[m->id].of[lru] += length;
+			record_invariant(record, "I5 list", length == lruvec->lru_zone_size[lru],
+					 "%s node %u list %d: %lld pages, size %lld", m->path, nid, lru,
+					 (long long)length, (long long)lruvec->lru_zone_size[lru]);
+		}
+	}
+}
+
+static void check_counters(const struct memcg *m, const struct page_counts *subtree, struct record *record)
+{
+	static const struct {
+		const char *name;
+		enum stat_item item;
+	} counters[] = {
+		{ "inactive_anon", NR_INACTIVE_ANON }, { "active_anon", NR_ACTIVE_ANON },
+		{ "inactive_file", NR_INACTIVE_FILE }, { "active_file", NR_ACTIVE_FILE },
+		{ "unevictable", NR_UNEVICTABLE },     { "anon", NR_ANON_MAPPED },
+		{ "file", NR_FILE_PAGES },
+	};
+
+	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+		int64_t counter = stat_truth(m, counters[i].item);
+
+		record_invariant(record, "I5", counter == (int64_t)subtree->of[i],
+				 "%s: %s counts %lld, there are %lld pages", m->path, counters[i].name,
+				 (long long)counter, (long long)subtree->of[i]);
+	}
+}
+
+static void check_object(const struct host *host, const struct page_object *object, struct record *record)
+{
+	uint64_t present = 0, strange = 0;
+
+	for (uint64_t i = 0; i < object->nr_pages && present < object->present; i++) {
+		frame_t frame = object->frames[i];
+
+		if (!frame)
+			continue;
+		present++;
+		strange += page_of(host, frame)->object != object->id || page_of(host, frame)->index != i;
+	}
+	record_invariant(record, "pages of objects", !strange && present == object->present,
+			 "object %u has %lld pages, should have %lld; %lld say otherwise", object->id,
+			 (long long)present, (long long)object->present, (long long)strange);
+}
+
+void pages_check(struct host *host, struct record *record)
+{
+	const struct cgroup_state *cgroups = host->cgroups;
+	struct page_counts *own = arena_array(sim_arena(host->sim), cgroups->nr, sizeof(*own));
+	uint64_t owned = 0;
+
+	count_pages(host, own, &owned);
+	record_invariant(record, "frames", owned <= frames_used(host), "%lld frames have owners, %lld are in use",
+			 (long long)owned, (long long)frames_used(host));
+	for (uint32_t i = 0; i < cgroups->nr; i++) {
+		const struct memcg *m = cgroups->all[i];
+		uint64_t charged = m->nr_charged - m->nr_kmem;
+
+		check_lists(m, own, record);
+		record_invariant(record, "pages charged", own[i].of[COUNT_OWNED] == charged,
+				 "%s: owns %lld pages, charged %lld", m->path,
+				 (long long)own[i].of[COUNT_OWNED], (long long)charged);
+	}
+	/* Children come after their parents, so from the last on every one hands up a whole subtree. */
+	for (uint32_t i = cgroups->nr; i--;) {
+		const struct memcg *m = cgroups->all[i];
+
+		check_counters(m, &own[i], record);
+		for (int k = 0; m->parent && k < NR_COUNTS; k++)
+			own[m->parent->id].of[k] += own[i].of[k];
+	}
+	for (uint32_t i = 0; i < host->pages->nr_objects; i++)
+		check_object(host, host->pages->objects[i], record);
+}

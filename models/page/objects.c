@@ -1,0 +1,47 @@
+/*
+ * objects.c - what pages belong to, numbered so that a page can name it in 32 bits; and the start of the whole.
+ */
+#include <string.h>
+
+#include "models/page/page_impl.h"
+
+static void number(struct host *host, struct page_object *object)
+{
+	struct page_state *ps = host->pages;
+
+	if (ps->nr_objects == ps->objects_capacity) {
+		uint32_t capacity = ps->objects_capacity ? 2 * ps->objects_capacity : 64;
+		struct page_object **objects = sim_alloc(host->sim, capacity * sizeof(*objects));
+
+		if (ps->nr_objects) {
+			memcpy(objects, ps->objects, ps->nr_objects * sizeof(*objects));
+			sim_free(host->sim, ps->objects, ps->objects_capacity * sizeof(*objects));
+		}
+		ps->objects = objects;
+		ps->objects_capacity = capacity;
+	}
+	object->id = ps->nr_objects;
+	ps->objects[ps->nr_objects++] = object;
+}
+
+void page_object_init(struct host *host, struct page_object *object, enum page_object_kind kind,
+		      uint64_t nr_pages)
+{
+	object->kind = kind;
+	object->nr_pages = nr_pages;
+	object->frames = arena_array(sim_arena(host->sim), nr_pages ? nr_pages : 1, sizeof(frame_t));
+	number(host, object);
+}
+
+void page_build(struct host *host)
+{
+	host->pages = sim_alloc(host->sim, sizeof *host->pages);
+	host->pages->cache_class = lock_class(host->sim, "&mapping->i_pages");
+	frames_build(host);
+	lru_build(host);
+}
+
+void page_finish(struct host *host)
+{
+	pages_check(host, host->run->record);
+}

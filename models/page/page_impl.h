@@ -1,0 +1,66 @@
+/*
+ * page_impl.h - inside of the page model: what its files share.
+ */
+#ifndef MODELS_PAGE_PAGE_IMPL_H
+#define MODELS_PAGE_PAGE_IMPL_H
+
+#include "models/host/costs.h"
+#include "models/page/page.h"
+#include "models/stat/stat.h"
+#include "sim/results/record.h"
+
+static inline struct page *page_of(const struct host *host, frame_t frame)
+{
+	return &host->pages->pages[frame];
+}
+
+static inline struct memcg *page_memcg(const struct host *host, const struct page *page)
+{
+	return host->cgroups->all[page->memcg];
+}
+
+static inline struct page_cpu *page_cpu(const struct host *host, const struct task *t)
+{
+	return &host->pages->cpus[t->cpu->id];
+}
+
+/* ---- frames.c ---- */
+
+/* A frame of the running CPU's node, or of another when that has none left; NO_FRAME: none anywhere. */
+frame_t frame_alloc(struct task *t, struct host *host);
+void frame_free(struct task *t, struct host *host, frame_t frame);
+uint64_t frames_used(const struct host *host);
+void frames_build(struct host *host);
+
+/* The frame as a page of m, charged by the caller in this step. */
+void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint32_t object, uint32_t index,
+		  uint32_t flags);
+
+/* ---- lru.c ---- */
+
+/* folio_add_lru(): into the running CPU's batch. In a step. */
+void page_add_lru(struct task *t, struct host *host, frame_t frame);
+/* folio_mark_accessed(). In a step. */
+void page_mark_accessed(struct task *t, struct host *host, frame_t frame);
+/* release_pages() and the uncharging of what it frees: pages that nothing maps or finds any more. */
+void pages_release(struct task *t, struct host *host, frame_t *frames, uint32_t nr);
+
+void lru_build(struct host *host);
+
+/* ---- anon.c, file.c: whether an object has the frame at that place ---- */
+
+enum page_object_kind { OBJECT_ANON, OBJECT_FILE };
+struct page_object { /* the first member of both */
+	enum page_object_kind kind;
+	uint32_t id;
+	uint64_t nr_pages, present;
+	frame_t *frames; /* by index */
+};
+void page_object_init(struct host *host, struct page_object *object, enum page_object_kind kind,
+		      uint64_t nr_pages);
+
+/* ---- invariants.c ---- */
+
+void pages_check(struct host *host, struct record *record);
+
+#endif
