@@ -79,17 +79,13 @@ static void park(struct bandwidth *b, struct task *t)
 	b->parked = t;
 }
 
-bool bandwidth_admit(struct sim *sim, struct task *t)
+bool bandwidth_admit(struct task *t, const struct cpu *cpu)
 {
-	(void)sim;
-	for (struct bandwidth *b = t->bandwidth; b; b = b->parent) {
-		if (t->cpu && b->local[t->cpu->id] > 0)
-			continue;
-		if (!take_slice(b, t->cpu ? t->cpu->id : 0)) {
+	for (struct bandwidth *b = t->bandwidth; b; b = b->parent)
+		if (b->local[cpu->id] <= 0 && !take_slice(b, cpu->id)) {
 			park(b, t);
 			return false;
 		}
-	}
 	return true;
 }
 

@@ -46,19 +46,19 @@ static void gp_event(struct sim *sim, struct slot *slot);
 
 static struct rcu *rcu_of(struct sim *sim)
 {
-	struct rcu *rcu = sim_state_get(sim, SIM_STATE_RCU);
+	return sim_state_get(sim, SIM_STATE_RCU);
+}
 
-	if (__builtin_expect(!rcu, 0)) {
-		uint32_t nr_cpus = sim_sched(sim)->nr_cpus;
+void rcu_init(struct sim *sim)
+{
+	uint32_t nr_cpus = sim_sched(sim)->nr_cpus;
+	struct rcu *rcu = sim_alloc(sim, sizeof *rcu);
 
-		rcu = sim_alloc(sim, sizeof *rcu);
-		rcu->cpus = arena_array(sim_arena(sim), nr_cpus, sizeof *rcu->cpus);
-		rcu->holdouts = arena_array(sim_arena(sim), nr_cpus, sizeof *rcu->holdouts);
-		slot_init(sim, &rcu->slot, SIM_CLASS_TIMER, gp_event);
-		rcu->end = &rcu->next;
-		sim_state_set(sim, SIM_STATE_RCU, rcu);
-	}
-	return rcu;
+	rcu->cpus = arena_array(sim_arena(sim), nr_cpus, sizeof *rcu->cpus);
+	rcu->holdouts = arena_array(sim_arena(sim), nr_cpus, sizeof *rcu->holdouts);
+	slot_init(sim, &rcu->slot, SIM_CLASS_TIMER, gp_event);
+	rcu->end = &rcu->next;
+	sim_state_set(sim, SIM_STATE_RCU, rcu);
 }
 
 /* ---- readers ---- */
@@ -231,5 +231,5 @@ uint64_t rcu_grace_periods(const struct sim *sim)
 {
 	const struct rcu *rcu = sim_state_get(sim, SIM_STATE_RCU);
 
-	return rcu ? rcu->completed : 0;
+	return rcu->completed;
 }

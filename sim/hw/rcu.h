@@ -21,6 +21,9 @@ struct rcu_head {
 	void (*func)(struct sim *sim, struct rcu_head *head);
 };
 
+/* Done by sched_init(): readers are private and must find everything in place. */
+void rcu_init(struct sim *sim);
+
 void rcu_read_lock(struct task *t);
 void rcu_read_unlock(struct task *t);
 

@@ -12,6 +12,7 @@
  *
  * An idle CPU has no event. A tick is armed only while somebody waits or a quota runs.
  */
+#include "sim/hw/bitmap.h"
 #include "sim/hw/sched.h"
 #include "sim/hw/work.h"
 
@@ -20,159 +21,26 @@ static inline struct sched *sched_of(const struct sim *sim)
 	return sim->state[SIM_STATE_SCHED];
 }
 
-static inline void bit_set(uint64_t *map, uint32_t i)
-{
-	map[i / 64] |= (uint64_t)1 << (i % 64);
-}
-
-static inline void bit_clear(uint64_t *map, uint32_t i)
-{
-	map[i / 64] &= ~((uint64_t)1 << (i % 64));
-}
-
-static inline bool bit_test(const uint64_t *map, uint32_t i)
-{
-	return map[i / 64] >> (i % 64) & 1;
-}
-
-/* The first set bit in [from, to), or `to`. */
-static uint32_t bit_find(const uint64_t *map, uint32_t from, uint32_t to)
-{
-	while (from < to) {
-		uint64_t word = map[from / 64] >> (from % 64);
-
-		if (word) {
-			uint32_t at = from + (uint32_t)__builtin_ctzll(word);
-
-			return at < to ? at : to;
-		}
-		from = (from / 64 + 1) * 64;
-	}
-	return to;
-}
-
-/* The first set bit at or after `start`, going round in [from, to); `to` if there is none. */
-static uint32_t bit_find_round(const uint64_t *map, uint32_t from, uint32_t to, uint32_t start)
-{
-	uint32_t at = bit_find(map, start, to);
-
-	if (at == to) {
-		at = bit_find(map, from, start);
-		if (at == start)
-			at = to;
-	}
-	return at;
-}
-
 /* The run of CPU numbers that share a socket with `cpu`. */
 static void socket_range(const struct sched *s, const struct cpu *cpu, uint32_t *from, uint32_t *to)
 {
-	uint32_t per_socket = s->nr_cpus / s->nr_sockets;
-
-	*from = cpu->socket * per_socket;
-	*to = cpu->socket + 1 == s->nr_sockets ? s->nr_cpus : *from + per_socket;
+	*from = machine_socket_first(s->machine, cpu->socket);
+	*to = machine_socket_first(s->machine, cpu->socket + 1);
 }
 
-/* ---- the run queue: a pairing heap by (vruntime, id) ---- */
-
-static bool runs_before(const struct task *a, const struct task *b)
+/* The idle CPU that is nearest: itself, of its socket, any; NULL if there is none. */
+static struct cpu *find_idle(struct sched *s, const struct cpu *near)
 {
-	return a->vruntime < b->vruntime || (a->vruntime == b->vruntime && a->id < b->id);
-}
+	uint32_t from, to, found;
 
-static struct task *queue_merge(struct task *a, struct task *b)
-{
-	if (!a || !b)
-		return a ? a : b;
-	if (runs_before(b, a)) {
-		struct task *swap = a;
-
-		a = b;
-		b = swap;
-	}
-	b->heap_prev = a;
-	b->heap_next = a->heap_child;
-	if (a->heap_child)
-		a->heap_child->heap_prev = b;
-	a->heap_child = b;
-	return a;
-}
-
-static struct task *queue_merge_children(struct task *t)
-{
-	struct task *first = t->heap_child, *pairs = NULL, *root = NULL;
-
-	while (first) {
-		struct task *a = first, *b = a->heap_next;
-
-		first = b ? b->heap_next : NULL;
-		a->heap_next = a->heap_prev = NULL;
-		if (b)
-			b->heap_next = b->heap_prev = NULL;
-		a = queue_merge(a, b);
-		a->heap_next = pairs;
-		pairs = a;
-	}
-	while (pairs) {
-		struct task *next = pairs->heap_next;
-
-		pairs->heap_next = NULL;
-		root = queue_merge(root, pairs);
-		pairs = next;
-	}
-	t->heap_child = NULL;
-	return root;
-}
-
-static void queue_add(struct sched *s, struct cpu *cpu, struct task *t)
-{
-	t->heap_child = t->heap_next = t->heap_prev = NULL;
-	cpu->queue = queue_merge(cpu->queue, t);
-	t->on_queue = true;
-	cpu->nr_queued++;
-	if (!t->pinned && ++cpu->nr_movable == 1)
-		bit_set(s->loaded, cpu->id);
-}
-
-static void queue_remove(struct sched *s, struct cpu *cpu, struct task *t)
-{
-	if (t == cpu->queue) {
-		cpu->queue = queue_merge_children(t);
-	} else {
-		if (t->heap_prev->heap_child == t)
-			t->heap_prev->heap_child = t->heap_next;
-		else
-			t->heap_prev->heap_next = t->heap_next;
-		if (t->heap_next)
-			t->heap_next->heap_prev = t->heap_prev;
-		cpu->queue = queue_merge(cpu->queue, queue_merge_children(t));
-	}
-	if (cpu->queue)
-		cpu->queue->heap_prev = cpu->queue->heap_next = NULL;
-	t->on_queue = false;
-	cpu->nr_queued--;
-	if (!t->pinned && --cpu->nr_movable == 0)
-		bit_clear(s->loaded, cpu->id);
-}
-
-/* A task of the queue that may move: the first found, walking down the oldest branches. */
-static struct task *queue_movable(struct cpu *cpu)
-{
-	struct task *t = cpu->queue;
-
-	while (t && t->pinned) {
-		if (t->heap_child) {
-			t = t->heap_child;
-			continue;
-		}
-		while (t && !t->heap_next) { /* up to the nearest ancestor with a younger sibling */
-			while (t->heap_prev && t->heap_prev->heap_child != t)
-				t = t->heap_prev;
-			t = t->heap_prev;
-		}
-		t = t ? t->heap_next : NULL;
-	}
-	return t;
+	if (bit_test(s->idle, near->id))
+		return &s->cpus[near->id];
+	socket_range(s, near, &from, &to);
+	found = bit_find_round(s->idle, from, to, near->id);
+	if (found < to)
+		return &s->cpus[found];
+	found = bit_find_round(s->idle, 0, s->nr_cpus, near->id);
+	return found < s->nr_cpus ? &s->cpus[found] : NULL;
 }
 
 /* ---- accounting ---- */
@@ -187,19 +55,38 @@ static void update_min_vruntime(struct cpu *cpu)
 		cpu->min_vruntime = v;
 }
 
+void sched_unbooked(const struct task *t, sim_time_t clocks[NR_TASK_CLOCKS])
+{
+	sim_time_t now = t->sim->now, from = t->accounted;
+
+	if (t->spin_until > from) {
+		sim_time_t spun = t->spin_until < now ? t->spin_until : now;
+
+		clocks[CLOCK_SPIN] += spun - from;
+		from = spun;
+	}
+	clocks[t->in_user ? CLOCK_USER : CLOCK_SYS] += now - from;
+}
+
+/* Asks for a reschedule as soon as the step at hand is over. */
+static void resched_soon(struct sim *sim, struct cpu *cpu)
+{
+	cpu->need_resched = true;
+	slot_arm(sim, &cpu->tick, sim->now);
+}
+
 void sched_account(struct task *t)
 {
-	if (t->sim->now <= t->accounted)
-		return; /* a granted spinner is booked ahead, up to its grant */
+	if (t->sim->now == t->accounted)
+		return;
 	sim_time_t used = t->sim->now - t->accounted;
-	enum task_clock clock = t->state == TASK_SPINNING ? CLOCK_SPIN : t->in_user ? CLOCK_USER : CLOCK_SYS;
 
-	t->clocks[clock] += used;
+	sched_unbooked(t, t->clocks);
 	t->accounted += used;
 	t->vruntime += t->weight == 1024 ? used : (uint64_t)((unsigned __int128)used * 1024 / t->weight);
 	update_min_vruntime(t->cpu);
 	if (t->bandwidth && !bandwidth_consume(t->sim, t, used))
-		t->cpu->need_resched = true;
+		resched_soon(t->sim, t->cpu);
 }
 
 /* ---- preemption ---- */
@@ -216,12 +103,16 @@ void sched_resched(struct sim *sim, struct cpu *cpu)
 	struct task *t = cpu->current;
 
 	cpu->need_resched = true;
-	if (t->state == TASK_SPINNING && !t->preempt_count && !t->irq_count) {
-		t->spin_broken = true;
-		task_grant(sim, t, sim->now);
-	} else if (slot_pending(&cpu->slot) && sched_preemptible(sched_of(sim), t)) {
-		sched_put(sim, cpu);
-		sched_next(sim, cpu);
+	if (t->state == TASK_SPINNING) {
+		if (!t->preempt_count && !t->irq_count) {
+			t->spin_broken = true;
+			task_grant(sim, t, sim->now);
+		}
+	} else if (sched_preemptible(sched_of(sim), t)) {
+		if (slot_pending(&cpu->slot))
+			sched_rotate(sim, cpu);
+		else /* it is in the middle of a step */
+			resched_soon(sim, cpu);
 	}
 }
 
@@ -237,18 +128,18 @@ void sched_tick_arm(struct sim *sim, struct cpu *cpu)
 	const struct sched *s = sched_of(sim);
 	sim_time_t at = SIM_NEVER;
 
-	if (cpu->current && !cpu->need_resched) {
-		if (cpu->nr_queued) {
-			at = cpu->slice_start + slice_of(s, cpu);
-			if (at <= sim->now)
-				at = sim->now + s->machine->slice;
-		}
-		if (cpu->current->bandwidth) {
-			sim_time_t left = bandwidth_left(cpu->current);
+	if (cpu->need_resched)
+		return;
+	if (cpu->nr_queued) {
+		at = cpu->slice_start + slice_of(s, cpu);
+		if (at <= sim->now)
+			at = sim->now + s->machine->slice;
+	}
+	if (cpu->current->bandwidth) {
+		sim_time_t left = bandwidth_left(cpu->current);
 
-			if (left != SIM_NEVER && sim->now + left < at)
-				at = sim->now + left;
-		}
+		if (left != SIM_NEVER && sim->now + left < at)
+			at = sim->now + left;
 	}
 	if (at == SIM_NEVER)
 		slot_cancel(sim, &cpu->tick);
@@ -284,26 +175,26 @@ void sched_break_watchers(struct sim *sim, struct task *t)
 	}
 }
 
-void sched_put(struct sim *sim, struct cpu *cpu)
-{
-	struct task *t = cpu->current;
-
-	sched_account(t);
-	t->remaining = t->clock > sim->now ? t->clock - sim->now : 0;
-	slot_cancel(sim, &cpu->slot);
-	cpu->current = NULL;
-	t->wait_since = sim->now;
-	sched_break_watchers(sim, t);
-	if (!t->bandwidth || bandwidth_admit(sim, t))
-		queue_add(sched_of(sim), cpu, t);
-}
-
 /* ---- choosing ---- */
+
+/* A task comes to a CPU: its lead or lag in vruntime is kept, the cost of moving is paid when it runs. */
+static void move_to(const struct sched *s, struct task *t, struct cpu *cpu)
+{
+	const struct cpu *from = t->cpu;
+
+	t->cpu = cpu;
+	if (!from || from == cpu)
+		return;
+	t->vruntime = cpu->min_vruntime + (t->vruntime > from->min_vruntime ? t->vruntime - from->min_vruntime : 0);
+	t->remaining += s->machine->migration;
+	t->migrations++;
+}
 
 static void switch_in(struct sim *sim, struct cpu *cpu, struct task *t)
 {
 	struct sched *s = sched_of(sim);
 
+	move_to(s, t, cpu);
 	cpu->current = t;
 	cpu->need_resched = false;
 	cpu->slice_start = sim->now;
@@ -311,27 +202,11 @@ static void switch_in(struct sim *sim, struct cpu *cpu, struct task *t)
 	t->switches++;
 	t->runq_wait += sim->now - t->wait_since;
 	t->accounted = sim->now;
+	t->spin_until = 0;
 	t->clock = sim->now + s->machine->context_switch + t->remaining;
 	t->remaining = 0;
-	if (t->cpu != cpu) {
-		if (t->cpu) {
-			t->clock += s->machine->migration;
-			t->migrations++;
-		}
-		t->cpu = cpu;
-	}
 	slot_arm(sim, &cpu->slot, t->clock);
 	sched_tick_arm(sim, cpu);
-}
-
-/* The distance in vruntime between two CPUs' queues, taken along by a task that moves. */
-static void rebase(struct task *t, const struct cpu *from, const struct cpu *to)
-{
-	if (!from || from == to)
-		return;
-	uint64_t ahead = t->vruntime > from->min_vruntime ? t->vruntime - from->min_vruntime : 0;
-
-	t->vruntime = to->min_vruntime + ahead;
 }
 
 /* A waiting task of another CPU, for one that has nothing to do. */
@@ -348,10 +223,9 @@ static struct task *pull(struct sched *s, struct cpu *cpu)
 			return NULL;
 	}
 	struct cpu *busy = &s->cpus[victim];
-	struct task *t = queue_movable(busy);
+	struct task *t = runqueue_movable(busy);
 
-	queue_remove(s, busy, t);
-	rebase(t, busy, cpu);
+	runqueue_remove(s, busy, t);
 	return t;
 }
 
@@ -363,10 +237,10 @@ void sched_next(struct sim *sim, struct cpu *cpu)
 	do {
 		t = cpu->queue;
 		if (t)
-			queue_remove(s, cpu, t);
+			runqueue_remove(s, cpu, t);
 		else
 			t = pull(s, cpu);
-	} while (t && t->bandwidth && !bandwidth_admit(sim, t));
+	} while (t && t->bandwidth && !bandwidth_admit(t, cpu));
 	if (t) {
 		switch_in(sim, cpu, t);
 		return;
@@ -380,26 +254,50 @@ void sched_next(struct sim *sim, struct cpu *cpu)
 	}
 }
 
+static void leave_idleness(struct sim *sim, struct cpu *cpu)
+{
+	bit_clear(sched_of(sim)->idle, cpu->id);
+	cpu->since = sim->now;
+	if (cpu->deferred)
+		ktimer_cpu_busy(sim, cpu);
+}
+
+void sched_rotate(struct sim *sim, struct cpu *cpu)
+{
+	struct sched *s = sched_of(sim);
+	struct task *t = cpu->current;
+
+	sched_account(t);
+	t->remaining = t->clock > sim->now ? t->clock - sim->now : 0;
+	slot_cancel(sim, &cpu->slot);
+	cpu->current = NULL;
+	t->wait_since = sim->now;
+	sched_break_watchers(sim, t);
+	if (!t->bandwidth || bandwidth_admit(t, cpu))
+		runqueue_add(s, cpu, t);
+	sched_next(sim, cpu);
+	/* Only behind a pinned task can it have to wait while a CPU is idle. */
+	if (t->on_queue && !t->pinned && cpu->current->pinned) {
+		struct cpu *idle = find_idle(s, cpu);
+
+		if (idle) {
+			leave_idleness(sim, idle);
+			sched_next(sim, idle);
+		}
+	}
+}
+
 struct cpu *sched_select_cpu(struct sched *s, const struct task *t, const struct cpu *waker_cpu)
 {
 	struct cpu *prev = t->cpu;
-	uint32_t from, to, found;
 
 	if (t->pinned)
 		return prev;
 	const struct cpu *near = prev ? prev : waker_cpu ? waker_cpu : &s->cpus[0];
+	struct cpu *idle = find_idle(s, near);
 
-	if (bit_test(s->idle, near->id))
-		return &s->cpus[near->id];
-	socket_range(s, near, &from, &to);
-	found = bit_find_round(s->idle, from, to, near->id);
-	if (found < to)
-		return &s->cpus[found];
-	found = bit_find_round(s->idle, 0, s->nr_cpus, near->id);
-	if (found < s->nr_cpus)
-		return &s->cpus[found];
-	if (prev)
-		return prev;
+	if (idle || prev)
+		return idle ? idle : prev;
 	/* A new task on a busy machine: the shortest queue. */
 	struct cpu *best = &s->cpus[near->id];
 
@@ -409,42 +307,40 @@ struct cpu *sched_select_cpu(struct sched *s, const struct task *t, const struct
 	return best;
 }
 
+/* A sleeper has at most half a latency of credit (place_entity); a new task starts a slice behind. */
+static void set_vruntime(const struct sched *s, struct task *t, const struct cpu *cpu)
+{
+	uint64_t credit = s->machine->latency / 2;
+
+	if (!t->switches)
+		t->vruntime = cpu->min_vruntime + s->machine->slice;
+	else if (t->vruntime + credit < cpu->min_vruntime)
+		t->vruntime = cpu->min_vruntime - credit;
+}
+
 void sched_place(struct sim *sim, struct task *t, struct cpu *cpu)
 {
 	struct sched *s = sched_of(sim);
-	uint64_t credit = s->machine->latency / 2;
-	uint64_t floor = cpu->min_vruntime > credit ? cpu->min_vruntime - credit : 0;
 
-	rebase(t, t->cpu, cpu);
-	if (t->vruntime < floor)
-		t->vruntime = floor;
 	t->wait_since = sim->now;
-	if (t->bandwidth && !bandwidth_admit(sim, t))
+	if (t->bandwidth && !bandwidth_admit(t, cpu))
 		return;
+	if (cpu->current)
+		sched_account(cpu->current);
+	move_to(s, t, cpu);
+	set_vruntime(s, t, cpu);
 	if (bit_test(s->idle, cpu->id)) {
-		bit_clear(s->idle, cpu->id);
-		cpu->since = sim->now;
-		if (cpu->deferred)
-			ktimer_cpu_busy(sim, cpu);
+		leave_idleness(sim, cpu);
 		t->remaining += s->machine->wakeup_remote;
 		switch_in(sim, cpu, t);
 		return;
 	}
-	t->cpu = t->cpu ? t->cpu : cpu;
-	struct cpu *last = t->cpu;
-
-	if (last != cpu) { /* queued elsewhere: the cost of moving is paid when it runs */
-		t->remaining += s->machine->migration;
-		t->migrations++;
-		t->cpu = cpu;
-	}
-	queue_add(s, cpu, t);
+	runqueue_add(s, cpu, t);
 	struct task *current = cpu->current;
 
 	if (!current)
 		return; /* between two tasks: the choice is being made */
-	sched_account(current);
-	if (current->vruntime > t->vruntime + s->machine->wakeup_granularity)
+	if (cpu->need_resched || current->vruntime > t->vruntime + s->machine->wakeup_granularity)
 		sched_resched(sim, cpu);
 	else
 		sched_tick_arm(sim, cpu);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sim/hw/rcu.h"
 #include "sim/hw/sched.h"
 
 static inline struct sched *sched_of(const struct sim *sim)
@@ -80,10 +81,7 @@ void cpu_work_naive(struct task *t, sim_time_t d)
 /* Gives the CPU to the next in line; the task stays runnable. */
 static void schedule(struct task *t)
 {
-	struct cpu *cpu = t->cpu;
-
-	sched_put(t->sim, cpu);
-	sched_next(t->sim, cpu);
+	sched_rotate(t->sim, t->cpu);
 	sched_away(t);
 }
 
@@ -108,14 +106,18 @@ void cond_resched(struct task *t)
 void user_work(struct task *t, sim_time_t d)
 {
 	task_sync(t);
+	assert(!t->preempt_count && !t->irq_count);
 	sched_account(t);
+	while (need_resched(t)) { /* return to user mode is a scheduling point */
+		schedule(t);
+		sched_account(t);
+	}
 	t->in_user = true;
-	resched_if_asked(t); /* return to user mode is a scheduling point */
 	cpu_work(t, d);
 	task_sync(t);
 	sched_account(t);
-	resched_if_asked(t);
 	t->in_user = false;
+	resched_if_asked(t);
 }
 
 void task_yield(struct task *t)
@@ -124,8 +126,23 @@ void task_yield(struct task *t)
 	sched_account(t);
 	if (t->cpu->queue && t->cpu->queue->vruntime > t->vruntime)
 		t->vruntime = t->cpu->queue->vruntime + 1;
-	if (t->cpu->queue)
+	if (t->cpu->queue || need_resched(t))
 		schedule(t);
+}
+
+/* The running task, whose state says that it does not go on, leaves its CPU to the next in line. */
+static void leave(struct task *t, const char *what)
+{
+	struct cpu *cpu = t->cpu;
+
+	if (t->preempt_count || t->irq_count || t->rcu_nesting)
+		sim_fail(t->sim, "task %s %s in a section with preemption off", t->name, what);
+	sched_account(t);
+	cpu->current = NULL;
+	sched_break_watchers(t->sim, t);
+	if (t->bandwidth)
+		bandwidth_return(t->sim, t);
+	sched_next(t->sim, cpu);
 }
 
 /* ---- birth and death ---- */
@@ -147,12 +164,9 @@ static void task_exit(struct task *t)
 {
 	struct sim *sim = t->sim;
 	struct sched *s = sched_of(sim);
-	struct cpu *cpu = t->cpu;
 
 	task_sync(t);
 	sched_account(t);
-	if (t->preempt_count || t->irq_count || t->rcu_nesting)
-		sim_fail(sim, "task %s ended inside a section with preemption off", t->name);
 	if (t->on_exit)
 		t->on_exit(t);
 	for (int i = 0; i < NR_TASK_CLOCKS; i++)
@@ -163,13 +177,9 @@ static void task_exit(struct task *t)
 		t->all_next->all_prev = t->all_prev;
 	slot_release(sim, &t->sleep_timer);
 	t->state = TASK_DEAD;
-	cpu->current = NULL;
-	sched_break_watchers(sim, t);
-	if (t->bandwidth)
-		bandwidth_return(sim, t);
+	leave(t, "ends");
 	t->next = s->zombies;
 	s->zombies = t;
-	sched_next(sim, cpu);
 	sched_away(t);
 }
 
@@ -184,11 +194,11 @@ static void task_main(void *arg)
 	task_exit(t);
 }
 
-static void wake_at_start(struct sim *sim, struct slot *slot)
+static void wake_in_time(struct sim *sim, struct slot *slot)
 {
 	struct task *t = (struct task *)(void *)((char *)slot - offsetof(struct task, sleep_timer));
 
-	task_wake(sim, NULL, t);
+	t->timed_out = task_wake(sim, NULL, t);
 }
 
 struct task *task_spawn(struct sim *sim, const struct task_attr *attr)
@@ -218,7 +228,7 @@ struct task *task_spawn(struct sim *sim, const struct task_attr *attr)
 	s->tasks = t;
 	s->nr_tasks++;
 	coroutine_init(&t->co, sim->arena, t->name, task_main, t);
-	slot_init(sim, &t->sleep_timer, SIM_CLASS_TIMER, wake_at_start);
+	slot_init(sim, &t->sleep_timer, SIM_CLASS_TIMER, wake_in_time);
 	t->state = TASK_SLEEPING;
 	if (attr->start > sim->now)
 		slot_arm(sim, &t->sleep_timer, attr->start);
@@ -229,35 +239,18 @@ struct task *task_spawn(struct sim *sim, const struct task_attr *attr)
 
 /* ---- sleeping ---- */
 
-static void block(struct task *t)
-{
-	struct cpu *cpu = t->cpu;
-
-	task_sync(t);
-	if (t->preempt_count || t->irq_count || t->rcu_nesting)
-		sim_fail(t->sim, "task %s sleeps in a section with preemption off", t->name);
-	sched_account(t);
-	t->state = TASK_SLEEPING;
-	cpu->current = NULL;
-	sched_break_watchers(t->sim, t);
-	if (t->bandwidth)
-		bandwidth_return(t->sim, t);
-	sched_next(t->sim, cpu);
-	sched_away(t);
-}
-
 bool task_block_until(struct task *t, sim_time_t deadline)
 {
-	task_sync(t);
-	if (deadline != SIM_NEVER)
-		slot_arm(t->sim, &t->sleep_timer, deadline > t->sim->now ? deadline : t->sim->now);
-	block(t);
-	if (deadline == SIM_NEVER)
-		return true;
-	bool woken = slot_pending(&t->sleep_timer);
+	struct sim *sim = t->sim;
 
-	slot_cancel(t->sim, &t->sleep_timer);
-	return woken;
+	task_sync(t);
+	t->timed_out = false;
+	if (deadline != SIM_NEVER)
+		slot_arm(sim, &t->sleep_timer, deadline > sim->now ? deadline : sim->now);
+	t->state = TASK_SLEEPING; /* in the same step: a deadline that is now must find it asleep */
+	leave(t, "sleeps");
+	sched_away(t);
+	return !t->timed_out;
 }
 
 bool task_block(struct task *t)
@@ -270,7 +263,7 @@ void task_sleep(struct task *t, sim_time_t d)
 	task_sync(t);
 	sim_time_t until = t->sim->now + d;
 
-	while (task_block_until(t, until))
+	while (task_block_until(t, until) && t->sim->now < until)
 		;
 }
 
@@ -283,27 +276,22 @@ bool task_wake(struct sim *sim, struct task *waker, struct task *sleeper)
 	if (sleeper->state != TASK_SLEEPING)
 		return false;
 	sleeper->state = TASK_RUNNABLE;
+	slot_cancel(sim, &sleeper->sleep_timer); /* it was woken first, however long it now waits for a CPU */
 	if (waker)
 		cpu_defer(waker, s->machine->wakeup);
 	sched_place(sim, sleeper, sched_select_cpu(s, sleeper, waker ? waker->cpu : NULL));
-	if (waker && waker->cpu->need_resched && sched_preemptible(s, waker))
-		schedule(waker);
 	return true;
 }
 
 void task_pin(struct task *t, uint32_t cpu)
 {
-	struct sched *s = sched_of(t->sim);
-	struct cpu *from = t->cpu, *to = &s->cpus[cpu];
+	struct cpu *to = &sched_of(t->sim)->cpus[cpu];
 
 	task_sync(t);
 	t->pinned = true;
-	if (from == to)
+	if (t->cpu == to)
 		return;
-	sched_account(t);
-	from->current = NULL;
-	sched_break_watchers(t->sim, t);
-	sched_next(t->sim, from);
+	leave(t, "moves");
 	sched_place(t->sim, t, to);
 	sched_away(t);
 }
@@ -322,6 +310,7 @@ bool task_watch(struct task *t, struct task *owner)
 	}
 	sched_account(t);
 	t->spin_broken = false;
+	t->spin_until = SIM_NEVER;
 	t->wait_since = t->sim->now;
 	t->state = TASK_SPINNING;
 	sched_away(t);
@@ -348,9 +337,7 @@ static void stop_watching(struct task *t)
 void task_grant(struct sim *sim, struct task *spinner, sim_time_t at)
 {
 	stop_watching(spinner);
-	sched_account(spinner);
-	spinner->clocks[CLOCK_SPIN] += at - sim->now;
-	spinner->accounted = at;
+	spinner->spin_until = at;
 	spinner->state = TASK_RUNNABLE;
 	spinner->clock = at;
 	slot_arm(sim, &spinner->cpu->slot, at);
@@ -429,6 +416,7 @@ void sched_init(struct sim *sim, const struct sched_config *config)
 		cpu->node = machine_node(m, i);
 		sched_init_cpu(sim, cpu, resume_cpu);
 	}
+	rcu_init(sim);
 }
 
 sim_time_t cpu_busy(const struct sim *sim, const struct cpu *cpu)
@@ -442,9 +430,9 @@ void sched_clocks(const struct sim *sim, sim_time_t clocks[NR_TASK_CLOCKS])
 
 	memcpy(clocks, s->total, sizeof s->total);
 	for (struct task *t = s->tasks; t; t = t->all_next) {
-		if (task_on_cpu(t))
-			sched_account(t);
 		for (int i = 0; i < NR_TASK_CLOCKS; i++)
 			clocks[i] += t->clocks[i];
+		if (task_on_cpu(t))
+			sched_unbooked(t, clocks);
 	}
 }

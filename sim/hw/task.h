@@ -53,23 +53,27 @@ enum task_state {
 enum task_clock { CLOCK_USER, CLOCK_SYS, CLOCK_SPIN, NR_TASK_CLOCKS };
 
 struct task {
-	struct coroutine co;
+	/* What every step touches, on one cache line with the head of `co`. */
 	struct sim *sim;
 	struct cpu *cpu;        /* where it runs, or last ran */
 	sim_time_t clock;       /* its own time: never before sim_now(), ahead of it by its private work */
+	bool stepping;          /* synchronised and nothing private since (debug builds) */
+	uint8_t state;          /* enum task_state */
+	struct coroutine co;
+
 	sim_time_t accounted;   /* up to here its CPU time is in clocks[] */
+	sim_time_t spin_until;  /* what it burns before is spinning; SIM_NEVER: not granted yet */
 	sim_time_t remaining;   /* private work left when it was preempted */
 	sim_time_t wait_since;  /* when it became runnable or began to spin */
 	uint64_t vruntime;      /* weighted run time, ps */
 	uint32_t weight;        /* 1024 = nice 0 */
 	uint16_t preempt_count;
 	uint16_t irq_count;
-	uint8_t state;          /* enum task_state */
 	bool on_queue;          /* in its CPU's run queue (not running) */
 	bool in_user;           /* the private work at hand is user work */
-	bool stepping;          /* synchronised and nothing private since (debug builds) */
 	bool spin_broken;       /* preempted while spinning: give up the spin */
 	bool pinned;            /* never migrates off `cpu` */
+	bool timed_out;         /* its deadline ended its sleep */
 	uint16_t rcu_nesting;
 	sim_time_t preempt_since, irq_since, rcu_since;
 	struct bandwidth *bandwidth; /* NULL: unlimited */
@@ -102,7 +106,7 @@ struct task_attr {
 	sim_time_t start;                /* when it becomes runnable, absolute; 0: now */
 };
 
-/* A new runnable task. Callable from anywhere. */
+/* A new runnable task. Callable from anywhere; a task synchronises first. */
 struct task *task_spawn(struct sim *sim, const struct task_attr *attr);
 
 /* Waits until every other runnable CPU and timer is later. The start of a step. */
@@ -118,12 +122,18 @@ void user_work(struct task *t, sim_time_t d);
 void cond_resched(struct task *t);
 bool need_resched(const struct task *t);
 
-/* Puts the task to sleep until task_wake() or, with a deadline, until then. Returns true if woken. */
+/*
+ * Puts the task to sleep until task_wake() or, with a deadline, until then. Returns true if woken. Looking at
+ * a condition and going to sleep is one step as long as the step has woken nobody and deferred no cost.
+ */
 bool task_block(struct task *t);
 bool task_block_until(struct task *t, sim_time_t deadline);
 void task_sleep(struct task *t, sim_time_t d); /* whatever happens, sleeps for d */
 
-/* Makes a sleeping task runnable; false if it was not asleep. `waker` NULL: from a timer. */
+/*
+ * Makes a sleeping task runnable; false if it was not asleep. `waker` NULL: from a timer. Part of the waker's
+ * step: if it is to be preempted for it, that happens when the step ends.
+ */
 bool task_wake(struct sim *sim, struct task *waker, struct task *sleeper);
 
 /* sched_yield(): behind every equal. */
@@ -149,9 +159,9 @@ void local_irq_disable(struct task *t);
 void local_irq_enable(struct task *t);
 
 struct cpu {
-	struct slot slot; /* pending: when its running task goes on */
-	uint32_t id, core, socket, node;
+	struct slot slot;       /* pending: when its running task goes on */
 	struct task *current;   /* NULL: idle */
+	uint32_t id, core, socket, node;
 	struct task *queue;     /* root of the heap of waiting tasks, by vruntime */
 	uint32_t nr_queued;     /* waiting, not counting current */
 	uint32_t nr_movable;    /* of those, not pinned */
