@@ -1,0 +1,51 @@
+# terminal.gp - what all figures share: terminal, colours, the line that says what is shown.
+#
+# Variables that the caller may set with gnuplot -e, before:
+#	term   'pngcairo' (default), 'svg', or 'dumb' for text in 75 columns
+#	out    the file to write; without it the text of 'dumb' goes to the terminal
+# A figure may set tall, the factor by which it is taller than others.
+#
+# The colours are those of Okabe and Ito, which colour-blind readers can tell apart; dash patterns say the same
+# once more for print.
+
+if (!exists("term")) term = 'pngcairo'
+if (!exists("tall")) tall = 1
+is_text = term eq 'dumb'
+gap = is_text ? ' ' : '' # between a sample of the line and its name
+if (is_text) {
+	set terminal dumb noenhanced size 75, int(24 * tall)
+} else { if (term eq 'svg') {
+	set terminal svg noenhanced size 900, int(560 * tall) font 'DejaVu Sans,14' background '#ffffff'
+} else {
+	set terminal pngcairo noenhanced size 1350, int(840 * tall) font 'DejaVu Sans,15' fontscale 1.1
+} }
+if (exists("out")) set output out
+
+set encoding utf8
+set datafile missing '?'
+set border 3
+set tics nomirror out
+set key below left reverse Left maxcols 1
+if (is_text) {
+	set border 2 # leaves the lowest line to the data
+	set key samplen 3
+} else {
+	set grid back linetype 1 linecolor rgb '#dddddd' linewidth 1
+	set key height 0.5
+	set lmargin 13
+	array colour[7] = [ '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000' ]
+	array dashes[7] = [ '', '_', '-', '_.', '.', '_..', '-.' ]
+	do for [i = 1:7] {
+		set linetype i linecolor rgb colour[i] linewidth 2.5 dashtype dashes[i] pointtype 7 pointsize 1.4
+	}
+	set linetype 1 dashtype solid
+}
+
+# set_ylabel is a command: @set_ylabel writes the text of ylabel where it can be read. A page of text has no
+# room for it beside the tics.
+set_ylabel = is_text ? "set label 1 ylabel at graph 0, graph 1 offset 0, 1" : "set ylabel ylabel"
+
+# From index 0 of the data: the scenario and entity that are shown, the number of variants.
+stats data index 0 using (scenario = strcol(1), entity = strcol(2), nr = $3, 0) nooutput
+of_entity = entity eq '' || entity eq 'all' ? '' : ' of ' . entity
+shown(what) = what . of_entity . ', ' . scenario . ' (simulated)'

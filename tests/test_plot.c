@@ -1,0 +1,235 @@
+/*
+ * test_plot.c - figures from a result file: drawn where gnuplot is, clearly refused where it is not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sim/results/plot.h"
+#include "sim/results/record_rows.h"
+#include "tests/scratch.h"
+
+#define FIGURES "analysis"
+
+static const struct metric latency = { "stat.read_latency", "ns", METRIC_DISTRIBUTION, "" };
+static const struct metric pages = { "staleness.pages", "pages", METRIC_GAUGE, "" };
+static const struct metric age = { "staleness.age", "ns", METRIC_GAUGE, "" };
+
+static struct store *open_store(void **state, enum store_mode mode)
+{
+	char *path = scratch_path(state, "out.db"), *error;
+	struct store *s = store_open(path, mode, &error);
+
+	assert_non_null(s);
+	free(path);
+	return s;
+}
+
+/* Names that would do harm in a command, and that a data file has to carry. */
+static void add_run(struct store *s, const char *variant, uint64_t latency_ns)
+{
+	struct record *r = record_new(100);
+	struct histogram h;
+	int64_t id = store_begin(s, &(struct store_run){ .experiment = "x",
+							 .scenario = "it's \"so\" `false` 100%",
+							 .variant = variant,
+							 .params = "{}",
+							 .scenario_yaml = "",
+							 .provenance = "{}" });
+
+	histogram_init(&h, NULL);
+	for (uint64_t i = 0; i < 1000; i++)
+		histogram_add(&h, latency_ns + i * latency_ns / 100, 1);
+	record_histogram(r, &latency, "all", &h);
+	record_histogram(r, &latency, "level:2", &h);
+	for (uint32_t i = 0; i < 50; i++) {
+		record_sample(r, &pages, "all", i * SIM_MS, i % 10);
+		record_sample(r, &age, "all", i * SIM_MS, (i % 10) * 1e6);
+	}
+	record_put_lock(r, &(struct lock_row){ record_entity(r, "lru_lock"), 9, 4, latency_ns, 10, 10, 10 });
+	record_put_lock(r, &(struct lock_row){ record_entity(r, "idle_lock"), 9, 0, 0, 0, 10, 10 });
+	record_finish(r, &(struct record_end){ .done = true });
+	assert_true(id > 0 && store_finish(s, id, r));
+	histogram_release(&h);
+	record_free(r);
+}
+
+static int setup(void **state)
+{
+	if (scratch_setup(state))
+		return -1;
+	struct store *s = open_store(state, STORE_WRITE);
+
+	add_run(s, "base", 1000);
+	add_run(s, "patched 'two'", 5000);
+	add_run(s, "third", 1000000);
+	store_close(s);
+	return 0;
+}
+
+static void need_gnuplot(void)
+{
+	if (system("command -v gnuplot >/dev/null") != 0)
+		skip();
+}
+
+static const struct {
+	const char *name;
+	enum plot_format format;
+	const char *begins;
+} files[] = { { "f.png", PLOT_PNG, "\x89PNG" }, { "f.svg", PLOT_SVG, "<?xml" } };
+
+static void check_file(const char *path, const char *begins)
+{
+	char head[8] = "";
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	assert_int_equal(fread(head, 1, strlen(begins), file), strlen(begins));
+	assert_string_equal(head, begins);
+	fclose(file);
+}
+
+static void every_figure_makes_files(void **state)
+{
+	struct store *s;
+	size_t nr;
+	char **figures;
+
+	need_gnuplot();
+	s = open_store(state, STORE_READ);
+	figures = plot_figures(FIGURES, &nr);
+	assert_true(nr >= 3);
+	for (size_t i = 0; i < nr; i++) {
+		for (size_t j = 0; j < sizeof(files) / sizeof(files[0]); j++) {
+			char *path = scratch_path(state, files[j].name), *error = NULL;
+			struct plot_request r = { FIGURES, figures[i], .format = files[j].format,
+						  .output = path };
+
+			if (!plot_figure(s, &r, &error))
+				fail_msg("%s: %s", figures[i], error);
+			check_file(path, files[j].begins);
+			assert_int_equal(scratch_files(state), 2);
+			unlink(path);
+			free(path);
+		}
+		free(figures[i]);
+	}
+	free(figures);
+	store_close(s);
+}
+
+static char *draw_text(void **state, const char *figure, const char *entity)
+{
+	struct store *s = open_store(state, STORE_READ);
+	char *text, *error = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct plot_request r = { FIGURES, figure, .entity = entity, .format = PLOT_TEXT, .text = out };
+
+	if (!plot_figure(s, &r, &error))
+		fail_msg("%s: %s", figure, error);
+	fclose(out);
+	store_close(s);
+	return text;
+}
+
+static void text_fits_a_mail(void **state)
+{
+	static const char *const figures[] = { "read-latency-cdf", "staleness-over-time",
+					       "lock-wait-by-class" };
+
+	need_gnuplot();
+	for (size_t i = 0; i < 3; i++) {
+		char *text = draw_text(state, figures[i], NULL);
+
+		assert_non_null(strstr(text, "it's 'so' `false` 100% (simulated)"));
+		assert_non_null(strstr(text, "patched 'two'"));
+		assert_non_null(strstr(text, "third"));
+		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+			assert_true(strlen(line) <= 75 && line[strlen(line) - 1] != ' ');
+		free(text);
+	}
+}
+
+static void figures_show_what_is_there(void **state)
+{
+	char *text;
+
+	need_gnuplot();
+	text = draw_text(state, "read-latency-cdf", "level:2");
+	assert_non_null(strstr(text, "of level:2"));
+	assert_non_null(strstr(text, "base  (p50 5.99 us, p99 10.9 us)"));
+	free(text);
+	text = draw_text(state, "lock-wait-by-class", NULL);
+	assert_non_null(strstr(text, "lru_lock"));
+	assert_null(strstr(text, "idle_lock"));
+	assert_non_null(strstr(text, "1 ms"));
+	free(text);
+}
+
+static void refuses(void **state, const struct plot_request *r, const char *reason)
+{
+	struct store *s = open_store(state, STORE_READ);
+	char *error = NULL;
+
+	assert_false(plot_figure(s, r, &error));
+	if (!strstr(error, reason))
+		fail_msg("\"%s\" does not say \"%s\"", error, reason);
+	assert_int_equal(scratch_files(state), 1);
+	free(error);
+	store_close(s);
+}
+
+static void what_cannot_be_drawn_is_said(void **state)
+{
+	char *path = scratch_path(state, "x.png"), *nowhere = scratch_path(state, "none/x.png");
+
+	refuses(state, &(struct plot_request){ FIGURES, "no-such", .format = PLOT_PNG, .output = path },
+		"there is no figure 'no-such'; there are: lock-wait-by-class, read-latency-cdf, staleness");
+	refuses(state, &(struct plot_request){ FIGURES, "../read-latency-cdf", .output = path },
+		"there is no figure");
+	refuses(state,
+		&(struct plot_request){ FIGURES, "read-latency-cdf", .entity = "/none", .format = PLOT_PNG,
+					.output = path },
+		"no complete run has data for figure read-latency-cdf of /none");
+	refuses(state,
+		&(struct plot_request){ FIGURES, "read-latency-cdf", .experiment = "none", .format = PLOT_PNG,
+					.output = path },
+		"nothing to draw");
+	need_gnuplot();
+	refuses(state,
+		&(struct plot_request){ FIGURES, "read-latency-cdf", .format = PLOT_PNG, .output = nowhere },
+		"gnuplot cannot draw read-latency-cdf: ");
+	free(nowhere);
+	free(path);
+}
+
+static void missing_gnuplot_is_said(void **state)
+{
+	char *path = scratch_path(state, "x.png"), *programs = xstrdup(getenv("PATH"));
+
+	setenv("PATH", "/nowhere", 1);
+	refuses(state,
+		&(struct plot_request){ FIGURES, "read-latency-cdf", .format = PLOT_PNG, .output = path },
+		"gnuplot, which draws the figures, is not installed");
+	setenv("PATH", programs, 1);
+	free(programs);
+	free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_figure_makes_files),   cmocka_unit_test(text_fits_a_mail),
+		cmocka_unit_test(figures_show_what_is_there), cmocka_unit_test(what_cannot_be_drawn_is_said),
+		cmocka_unit_test(missing_gnuplot_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, setup, scratch_teardown);
+}
