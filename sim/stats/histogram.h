@@ -34,8 +34,8 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 double histogram_mean(const struct histogram *h); /* 0 when empty */
 double histogram_deviation(const struct histogram *h);
 /*
- * The smallest value that at least a share q of the values does not exceed; interpolated in its bucket, within
- * min..max; 0 when empty.
+ * The smallest value that at least a share q of the values does not exceed; interpolated in its bucket, and
+ * within min..max; 0 when empty.
  */
 double histogram_quantile(const struct histogram *h, double q);
 
