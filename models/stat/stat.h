@@ -15,6 +15,7 @@
 #include "models/cgroup/memcg.h"
 
 /* Items of memory.stat in the kernel's order of 6.1 that the models change. */
+/* clang-format off */
 enum stat_item {
 	/* lruvec items, counted per node as well */
 	NR_INACTIVE_ANON, NR_ACTIVE_ANON, NR_INACTIVE_FILE, NR_ACTIVE_FILE, NR_UNEVICTABLE,
@@ -32,12 +33,17 @@ enum stat_item {
 	PGFAULT, PGMAJFAULT, PGREFILL, PGACTIVATE, PGDEACTIVATE, PGLAZYFREE, PGLAZYFREED,
 	NR_STAT_ITEMS
 };
+/* clang-format on */
 /* At most 64 items: a (memcg, CPU) pair keeps the set of its changed items in one word. */
 
 enum flush_caller {
 	FLUSH_READER,   /* memory.stat, memory.numa_stat */
 	FLUSH_CPU_STAT, /* cpu.stat: always a direct subtree flush before 6.16 */
-	FLUSH_RECLAIM, FLUSH_REFAULT, FLUSH_SHRINKER, FLUSH_WRITEBACK, FLUSH_ZSWAP,
+	FLUSH_RECLAIM,
+	FLUSH_REFAULT,
+	FLUSH_SHRINKER,
+	FLUSH_WRITEBACK,
+	FLUSH_ZSWAP,
 	FLUSH_PERIODIC, /* the 2 s worker */
 	FLUSH_RELEASE,
 	NR_FLUSH_CALLERS
@@ -50,27 +56,34 @@ void count_memcg_events(struct task *t, struct memcg *m, enum stat_item event, u
 /* The recursive value as last flushed (readers clamp at 0), and as it truly is now. */
 int64_t stat_reported(const struct memcg *m, enum stat_item item);
 int64_t stat_truth(const struct memcg *m, enum stat_item item);
+/* Of m itself without its children, as last flushed; and of one node, recursive, as last flushed. */
+int64_t stat_local(const struct memcg *m, enum stat_item item);
+int64_t stat_reported_node(const struct memcg *m, uint32_t node, enum stat_item item);
+
+/* mem_cgroup_flush_stats(): somebody needs m's statistics. Whether and what is flushed is the policy's. */
+void stat_flush(struct task *t, struct memcg *m, enum flush_caller caller);
 
 /* A read of memory.stat (flush by policy, then copying) by the running task. */
 struct stat_read {
 	sim_time_t latency;
-	sim_time_t age;                  /* since the start of the last flush that covered m; time 0 if none */
-	int64_t anon, anon_truth;        /* pages */
+	sim_time_t age;           /* since the start of the last flush that covered m; time 0 if none */
+	int64_t anon, anon_truth; /* pages */
 	int64_t file, file_truth;
-	uint64_t error;                  /* pages: largest of |reported - true| of anon and file */
-	uint64_t pending;                /* updates (absolute) of the subtree not yet flushed */
-	uint64_t flushes, pairs;         /* that this read caused itself */
+	uint64_t error;          /* pages: largest of |reported - true| of anon and file */
+	uint64_t pending;        /* updates (absolute) of the subtree not yet flushed */
+	uint64_t flushes, pairs; /* that this read caused itself */
 };
 void memory_stat_read(struct task *t, struct memcg *m, struct stat_read *out);
-void cpu_stat_read(struct task *t, struct memcg *m); /* flushes the subtree exactly, always (<= 6.15) */
+/* Flushes the subtree exactly, always (up to 6.15); that of the root is read without. */
+void cpu_stat_read(struct task *t, struct memcg *m);
 
 /* Flush counters, for tests and metrics. */
 struct flush_count {
-	uint64_t calls[NR_FLUSH_CALLERS];  /* asked for */
-	uint64_t flushes;                  /* really done */
-	uint64_t pairs;                    /* (memcg, CPU) pairs visited */
-	uint64_t cpu_steps;                /* possible CPUs looked at */
-	uint64_t skipped;                  /* losers of a unified flush and below threshold */
+	uint64_t calls[NR_FLUSH_CALLERS]; /* asked for */
+	uint64_t flushes;                 /* really done */
+	uint64_t pairs;                   /* (memcg, CPU) pairs visited */
+	uint64_t cpu_steps;               /* possible CPUs looked at */
+	uint64_t skipped;                 /* losers of a unified flush and below threshold */
 };
 const struct flush_count *stat_flush_count(const struct host *host);
 
@@ -81,6 +94,8 @@ struct stat_calls {
 };
 const struct stat_calls *stat_calls(const struct host *host);
 
+/* Combinations of policies that no kernel could have, each with the reason (unless allow_unreal). */
+void stat_check(const struct scenario *s, struct complaints *c);
 void stat_build(struct host *host);
 void stat_build_memcg(struct memcg *m);
 void stat_start(struct host *host); /* the periodic worker */

@@ -1,0 +1,61 @@
+/*
+ * check.c - combinations of statistics policies that no kernel could have.
+ *
+ * Each axis is a choice of its own only as far as the pieces fit: a flush policy tests a threshold that
+ * some update policy has to count, and a sleeping lock cannot be taken where interrupts are off.
+ * `allow_unreal: true` lets them pass, for whoever wants to see what happens.
+ */
+#include <string.h>
+
+#include "models/stat/stat_impl.h"
+
+static bool named(const struct scenario *s, const char *axis, const char *const *names)
+{
+	const char *name = scenario_policy(s, axis)->module->name;
+
+	for (; *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
+}
+
+static const char *const global_flush[] = { "unified", "nonunified_user", "nonunified_user_mutex",
+					    "everyone_waits", NULL };
+static const char *const global_update[] = { "rstat_global_threshold", NULL };
+static const char *const memcg_flush_names[] = { "memcg_threshold", "memcg_ratelimited",
+						 "sublinear_threshold", "skip_if_ongoing", NULL };
+static const char *const memcg_update[] = { "rstat_memcg_threshold", "rstat_memcg_threshold_inline",
+					    "rstat_memcg_threshold_cached", NULL };
+static const char *const gated_flush[] = { "always_subtree", "unified", "nonunified_user",
+					   "nonunified_user_mutex", NULL };
+static const char *const sleeping_lock[] = { "mutex", "mutex_preempt_off", NULL };
+static const char *const lockless[] = { "lockless", NULL };
+static const char *const subsystem_lock[] = { "per_subsystem", NULL };
+
+void stat_check(const struct scenario *s, struct complaints *c)
+{
+	struct where flush = scenario_policy_where(s, "flush");
+	uint32_t version = scenario_kernel_version(s);
+
+	if (scenario_allow_unreal(s))
+		return;
+	if (named(s, "flush", global_flush) && !named(s, "stat_update", global_update))
+		complain(
+			c, flush,
+			"flush policy '%s' tests the global threshold, which stat_update '%s' does not count",
+			scenario_policy(s, "flush")->module->name,
+			scenario_policy(s, "stat_update")->module->name);
+	if (named(s, "flush", memcg_flush_names) && !named(s, "stat_update", memcg_update))
+		complain(c, flush,
+			 "flush policy '%s' tests a threshold of each memcg, which stat_update '%s' does not "
+			 "count",
+			 scenario_policy(s, "flush")->module->name,
+			 scenario_policy(s, "stat_update")->module->name);
+	if (named(s, "flush", gated_flush) && named(s, "rstat_lock", sleeping_lock) && version < 604)
+		complain(c, scenario_policy_where(s, "rstat_lock"),
+			 "before 6.4 the unified flush runs with interrupts off and cannot take a sleeping "
+			 "lock");
+	if (named(s, "rstat_updated", lockless) && !named(s, "rstat_lock", subsystem_lock))
+		complain(c, scenario_policy_where(s, "rstat_updated"),
+			 "the lock-less lists belong to a subsystem: rstat_lock has to be 'per_subsystem'");
+}

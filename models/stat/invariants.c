@@ -1,0 +1,153 @@
+/*
+ * invariants.c - what must hold of the statistics at the end of every run, however it went.
+ *
+ * I2     truth - recursive value = what its CPUs have not handed over + what is pending, of the whole
+ *        subtree.
+ * links  a pair with something to hand over can be found by a flusher: it is on its CPU's updated tree with
+ *        all its ancestors, or queued, or its updater or a flusher has it in hand.
+ * nodes  a memcg's value of an lruvec item = the sum over the nodes, at every instant.
+ * I1     after everything is handed over: recursive = truth = sum of local over the subtree.
+ * I8     and then no size is negative.
+ *
+ * Everything is handed over here without time and without the updated tree: the run is over.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "models/stat/stat_impl.h"
+
+typedef int64_t stat_vector[NR_STAT_ITEMS];
+
+static void vector_add(stat_vector to, const int64_t *from)
+{
+	for (int i = 0; i < NR_STAT_ITEMS; i++)
+		to[i] += from[i];
+}
+
+/* Sums over subtrees: parents come before their children. */
+static void sum_up(const struct cgroup_state *cgroups, stat_vector *sums)
+{
+	for (uint32_t id = cgroups->nr - 1; id > 0; id--)
+		vector_add(sums[cgroups->all[id]->parent->id], sums[id]);
+}
+
+static void check_equal(struct record *record, const char *name, const struct memcg *m, const int64_t *have,
+			const int64_t *want)
+{
+	int item = 0;
+
+	while (item < NR_STAT_ITEMS - 1 && have[item] == want[item])
+		item++;
+	record_invariant(record, name, have[item] == want[item], "%s of %s: %" PRId64 ", expected %" PRId64,
+			 stat_item_name((enum stat_item)item), m->path, have[item], want[item]);
+}
+
+static void check_unflushed(const struct cgroup_state *cgroups, struct record *record, stat_vector *sums)
+{
+	for (uint32_t id = 0; id < cgroups->nr; id++) {
+		const struct memcg_stat *s = cgroups->all[id]->stat;
+
+		vector_add(sums[id], s->pending);
+		for (const struct stat_pair *pair = s->pairs; pair; pair = pair->of_memcg)
+			vector_add(sums[id], pair->delta);
+	}
+	sum_up(cgroups, sums);
+	for (uint32_t id = 0; id < cgroups->nr; id++) {
+		const struct memcg *m = cgroups->all[id];
+
+		vector_add(sums[id], m->stat->value);
+		check_equal(record, "I2 value + unflushed = truth", m, sums[id], m->stat->truth);
+	}
+}
+
+static bool linked(const struct stat_pair *pair)
+{
+	for (; pair; pair = pair->parent)
+		if (!pair->updated_next)
+			return false;
+	return true;
+}
+
+static void check_links(const struct cgroup_state *cgroups, struct record *record)
+{
+	for (uint32_t id = 0; id < cgroups->nr; id++) {
+		const struct memcg *m = cgroups->all[id];
+
+		for (const struct stat_pair *pair = m->stat->pairs; pair; pair = pair->of_memcg) {
+			bool found = !pair->changed || pair->linking || pair->queued || pair->popped ||
+				     linked(pair);
+
+			record_invariant(record, "changed pairs are on the updated tree", found,
+					 "%s on CPU %u has updates that no flush will find", m->path,
+					 pair->cpu);
+		}
+	}
+}
+
+static void check_nodes(const struct cgroup_state *cgroups, struct record *record)
+{
+	for (uint32_t id = 0; id < cgroups->nr; id++) {
+		const struct memcg *m = cgroups->all[id];
+		stat_vector sum = { 0 };
+
+		for (uint32_t node = 0; node < m->host->nr_nodes; node++)
+			for (int i = 0; i < NR_LRUVEC_ITEMS; i++)
+				sum[i] += stat_reported_node(m, node, (enum stat_item)i);
+		for (int i = NR_LRUVEC_ITEMS; i < NR_STAT_ITEMS; i++)
+			sum[i] = m->stat->value[i];
+		check_equal(record, "value = sum over nodes", m, sum, m->stat->value);
+	}
+}
+
+static void hand_over(struct host *host)
+{
+	const struct cgroup_state *cgroups = host->cgroups;
+
+	for (uint32_t id = cgroups->nr; id-- > 0;)
+		for (struct stat_pair *pair = cgroups->all[id]->stat->pairs; pair; pair = pair->of_memcg)
+			rstat_take_in(stat_of(host), pair);
+}
+
+static void check_flushed(const struct cgroup_state *cgroups, struct record *record, stat_vector *sums)
+{
+	for (uint32_t id = 0; id < cgroups->nr; id++)
+		vector_add(sums[id], cgroups->all[id]->stat->local);
+	sum_up(cgroups, sums);
+	for (uint32_t id = 0; id < cgroups->nr; id++) {
+		const struct memcg *m = cgroups->all[id];
+		int item = 0;
+
+		check_equal(record, "I1 recursive = truth", m, m->stat->value, m->stat->truth);
+		check_equal(record, "I1 recursive = sum of local", m, m->stat->value, sums[id]);
+		while (item < NR_STAT_ITEMS - 1 && m->stat->value[item] >= 0)
+			item++;
+		record_invariant(record, "I8 not negative when flushed",
+				 !stat_item_is_size((enum stat_item)item) || m->stat->value[item] >= 0,
+				 "%s of %s: %" PRId64, stat_item_name((enum stat_item)item), m->path,
+				 m->stat->value[item]);
+	}
+}
+
+static stat_vector *zero_sums(const struct cgroup_state *cgroups)
+{
+	stat_vector *sums = calloc(cgroups->nr, sizeof *sums);
+
+	if (!sums)
+		abort();
+	return sums;
+}
+
+void stat_invariants(struct host *host, struct record *record)
+{
+	const struct cgroup_state *cgroups = host->cgroups;
+	stat_vector *sums = zero_sums(cgroups);
+
+	check_unflushed(cgroups, record, sums);
+	free(sums);
+	check_links(cgroups, record);
+	check_nodes(cgroups, record);
+	hand_over(host);
+	sums = zero_sums(cgroups);
+	check_flushed(cgroups, record, sums);
+	free(sums);
+}

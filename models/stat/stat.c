@@ -1,0 +1,234 @@
+/*
+ * stat.c - an update of memory.stat, and the state that all of the statistics model hangs from.
+ *
+ * An update adds to the running CPU's block of the memcg (and to the copy that is kept by node), makes sure
+ * that a flusher will find the block, and lets the update policy count it. Kernel 6.1:
+ * __mod_memcg_lruvec_state(), __mod_memcg_state(), __count_memcg_events() and memcg_rstat_updated() of
+ * mm/memcontrol.c. No line that other CPUs use is touched unless one of the last two steps does it, and
+ * touching the block costs no transfer either: only a flusher takes it away, and pays for it.
+ *
+ * The truth is added up the tree at the same instant, whatever the policies do, so that an update that gets
+ * lost on the kernel's way shows as a difference (invariants.c).
+ */
+#include "models/stat/stat_impl.h"
+
+static const struct axis axes[NR_STAT_AXES] = { 0 };
+
+MODULE(axis_stat_update) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_AXIS,
+	.name = "stat_update",
+	.help = "who is told of a statistics update",
+	.source = "mm/memcontrol.c, memcg_rstat_updated()",
+	.ops = &axes[AXIS_UPDATE],
+};
+
+MODULE(axis_rstat_updated) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_AXIS,
+	.name = "rstat_updated",
+	.help = "how a cgroup gets onto a CPU's list of those to flush",
+	.source = "kernel/cgroup/rstat.c, cgroup_rstat_updated()",
+	.ops = &axes[AXIS_UPDATED],
+};
+
+MODULE(axis_flush) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_AXIS,
+	.name = "flush",
+	.help = "who flushes statistics when, and whether others wait",
+	.source = "mm/memcontrol.c, mem_cgroup_flush_stats()",
+	.ops = &axes[AXIS_FLUSH],
+};
+
+MODULE(axis_rstat_lock) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_AXIS,
+	.name = "rstat_lock",
+	.help = "what a flusher holds, and when it lets go",
+	.source = "kernel/cgroup/rstat.c, cgroup_rstat_flush_locked()",
+	.ops = &axes[AXIS_LOCK],
+};
+
+static const char *const axis_names[NR_STAT_AXES] = {
+	[AXIS_UPDATE] = "stat_update",
+	[AXIS_UPDATED] = "rstat_updated",
+	[AXIS_FLUSH] = "flush",
+	[AXIS_LOCK] = "rstat_lock",
+};
+
+static sim_time_t pair_cost(const struct host *host, const struct stat_inventory *items)
+{
+	const struct kernel_costs *costs = host->costs;
+	uint32_t slots = items->state + items->events + items->node * host->nr_nodes;
+	uint32_t lines = (slots * 2 + 7) / 8; /* the running value and the one last flushed, 8 to a line */
+
+	return costs->flush_pair + slots * costs->flush_slot + lines * costs->flush_line +
+	       (host->kernel_version < 616 ? costs->flush_others : 0);
+}
+
+void stat_build_policies(struct host *host, const struct stat_policy policy[NR_STAT_AXES],
+			 const struct stat_options *options)
+{
+	struct stat_state *st = sim_alloc(host->sim, sizeof *st);
+	struct lock_class *cpu_class = lock_class(host->sim, "cgroup_rstat_cpu_lock");
+
+	host->stat = st;
+	for (int i = 0; i < NR_STAT_AXES; i++)
+		st->policy[i] = policy[i];
+	st->update = policy[AXIS_UPDATE].ops;
+	st->updated = policy[AXIS_UPDATED].ops;
+	st->flush = policy[AXIS_FLUSH].ops;
+	st->lock = policy[AXIS_LOCK].ops;
+	st->options = *options;
+	st->items = stat_inventory(host->kernel_version);
+	st->pair_cost = pair_cost(host, st->items);
+	st->cpus = arena_array(sim_arena(host->sim), host->nr_possible, sizeof *st->cpus);
+	for (uint32_t i = 0; i < host->nr_possible; i++)
+		spin_lock_init(&st->cpus[i].lock, cpu_class);
+	line_init(&st->line);
+	spin_lock_init(&st->flush_lock, lock_class(host->sim, "stats_flush_lock"));
+	st->memcg_threshold = (uint64_t)host->charge_batch * host->nr_cpus;
+	stat_metrics_build(host);
+	st->lock->init(host);
+	if (st->flush->init)
+		st->flush->init(host);
+}
+
+void stat_build(struct host *host)
+{
+	struct stat_policy policy[NR_STAT_AXES];
+
+	for (int i = 0; i < NR_STAT_AXES; i++) {
+		const struct module_use *use = scenario_policy(host->scenario, axis_names[i]);
+
+		policy[i] = (struct stat_policy){
+			.module = use->module,
+			.ops = use->module->ops,
+			.options = use->options,
+			.state = host_policy_state(host, axis_names[i]),
+		};
+	}
+	stat_build_policies(host, policy, scenario_section(host->scenario, "statistics"));
+}
+
+void stat_build_memcg(struct memcg *m)
+{
+	m->stat = sim_alloc(m->host->sim, sizeof *m->stat);
+	m->stat->nodes = sim_alloc(m->host->sim, m->host->nr_nodes * sizeof *m->stat->nodes);
+	line_init(&m->stat->line);
+}
+
+static void add_truth(struct memcg *m, enum stat_item item, int64_t val, uint64_t size)
+{
+	for (; m; m = m->parent) {
+		m->stat->truth[item] += val;
+		m->stat->unflushed += size;
+	}
+}
+
+/* Adds to the running CPU's block of m and returns it. */
+static struct stat_pair *add(struct task *t, struct memcg *m, enum stat_item item, int64_t val)
+{
+	struct stat_pair *pair = rstat_pair(m->host, t->cpu->id, m);
+	uint64_t size = (uint64_t)(val < 0 ? -val : val);
+
+	shared_step(t);
+	pair->delta[item] += val;
+	pair->changed |= (uint64_t)1 << item;
+	pair->absolute += size;
+	add_truth(m, item, val, size);
+	cpu_defer(t, m->host->costs->stat_update);
+	return pair;
+}
+
+static void add_node(struct stat_pair *pair, uint32_t node, enum stat_item item, int64_t val)
+{
+	struct node_delta *delta = pair->nodes[node];
+
+	if (!delta) {
+		delta = sim_alloc(pair->memcg->host->sim, sizeof *delta);
+		pair->nodes[node] = delta;
+	}
+	delta->of[item] += val;
+	delta->changed |= (uint64_t)1 << item;
+}
+
+static void notify(struct task *t, struct stat_pair *pair, enum stat_item item, int64_t val,
+		   enum stat_kind kind)
+{
+	struct stat_state *st = stat_of(pair->memcg->host);
+	uint64_t size = (uint64_t)(val < 0 ? -val : val);
+
+	st->calls.calls[kind]++;
+	st->calls.absval[kind] += size;
+	st->updated->updated(t, pair);
+	st->update->updated(t, pair, item, size);
+}
+
+void mod_lruvec_state(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, int64_t val)
+{
+	assert(item < NR_LRUVEC_ITEMS && node < m->host->nr_nodes);
+	if (!val)
+		return;
+	struct stat_pair *pair = add(t, m, item, val);
+
+	add_node(pair, node, item, val);
+	notify(t, pair, item, val, STAT_LRUVEC);
+}
+
+void mod_memcg_state(struct task *t, struct memcg *m, enum stat_item item, int64_t val)
+{
+	assert(item >= NR_LRUVEC_ITEMS && item < NR_STATE_ITEMS);
+	if (!val)
+		return;
+	notify(t, add(t, m, item, val), item, val, STAT_STATE);
+}
+
+void count_memcg_events(struct task *t, struct memcg *m, enum stat_item event, uint64_t n)
+{
+	assert(event >= NR_STATE_ITEMS && event < NR_STAT_ITEMS);
+	if (!n)
+		return;
+	notify(t, add(t, m, event, (int64_t)n), event, (int64_t)n, STAT_EVENT);
+}
+
+int64_t stat_reported(const struct memcg *m, enum stat_item item)
+{
+	return m->stat->value[item];
+}
+
+int64_t stat_truth(const struct memcg *m, enum stat_item item)
+{
+	return m->stat->truth[item];
+}
+
+int64_t stat_local(const struct memcg *m, enum stat_item item)
+{
+	return m->stat->local[item];
+}
+
+int64_t stat_reported_node(const struct memcg *m, uint32_t node, enum stat_item item)
+{
+	const struct node_stat *n = m->stat->nodes[node];
+
+	return n ? n->value[item] : 0;
+}
+
+const struct stat_calls *stat_calls(const struct host *host)
+{
+	return &stat_of(host)->calls;
+}
+
+const struct flush_count *stat_flush_count(const struct host *host)
+{
+	return &stat_of(host)->count;
+}
+
+void stat_flush(struct task *t, struct memcg *m, enum flush_caller caller)
+{
+	struct flush f = { .memcg = m, .caller = caller };
+
+	stat_of(m->host)->count.calls[caller]++;
+	stat_of(m->host)->flush->flush(t, &f);
+}

@@ -1,0 +1,229 @@
+/*
+ * stat_impl.h - inside of the statistics model: what its files and its policies share.
+ *
+ * A policy acts only through what is declared here, and none of it can lose or invent an update: deltas are
+ * moved by rstat.c alone. Four axes, each with its operations below:
+ *
+ *	stat_update    who is told of an update (memcg_rstat_updated)
+ *	rstat_updated  how a (memcg, CPU) pair gets onto the updated tree (cgroup_rstat_updated)
+ *	flush          who may flush when, and what (mem_cgroup_flush_stats)
+ *	rstat_lock     what is held meanwhile (cgroup_rstat_flush_locked)
+ */
+#ifndef MODELS_STAT_STAT_IMPL_H
+#define MODELS_STAT_STAT_IMPL_H
+
+#include "models/host/costs.h"
+#include "models/stat/stat.h"
+#include "sim/hw/lock.h"
+#include "sim/hw/work.h"
+#include "sim/module.h"
+
+enum stat_axis { AXIS_UPDATE, AXIS_UPDATED, AXIS_FLUSH, AXIS_LOCK, NR_STAT_AXES };
+
+/* What one CPU has added to one memcg since it was last flushed; a copy of the lruvec items by node. */
+struct node_delta {
+	int64_t of[NR_LRUVEC_ITEMS];
+	uint64_t changed;
+};
+
+/*
+ * The per-CPU block of a memcg. Made when that CPU first updates it, with those of its ancestors. Only the
+ * difference of the kernel's running value and its value at the last flush is kept: nothing reads the rest.
+ */
+struct stat_pair {
+	struct memcg *memcg;
+	struct stat_pair *parent;       /* same CPU, memcg's parent; NULL: of the root */
+	struct stat_pair *updated_next; /* on its parent's list; of the last, the parent; NULL: not on it */
+	struct stat_pair *updated_children; /* first updated child; itself: none */
+	struct stat_pair *of_memcg;         /* list of all pairs of the memcg */
+	struct stat_pair *queued_next;      /* rstat_updated: lockless */
+	struct stat_pair *flush_next;       /* on the list that a flusher has taken (6.15+) */
+	uint32_t cpu;
+	uint32_t updates;  /* |updates| not yet moved to the memcg's word (6.8+) */
+	uint16_t linking;  /* tasks on their way to put it on the list */
+	bool queued;       /* on its CPU's lockless list */
+	bool popped;       /* off the list, its flush still to come */
+	uint64_t changed;  /* items whose delta is not 0, or was not */
+	uint64_t absolute; /* |updates| since the last flush, measured */
+	int64_t delta[NR_STAT_ITEMS];
+	struct node_delta *nodes[]; /* by node; NULL: untouched */
+};
+
+struct stat_cpu {
+	struct spinlock lock;     /* cgroup_rstat_cpu_lock */
+	struct stat_pair *last;   /* the pair it used last */
+	struct stat_pair **table; /* all of its pairs, open addressing by memcg id */
+	uint32_t size, nr;
+	uint32_t updates;         /* stats_updates of 5.16 to 6.7 */
+	struct stat_pair *queued; /* rstat_updated: lockless */
+};
+
+struct node_stat {
+	int64_t value[NR_LRUVEC_ITEMS], pending[NR_LRUVEC_ITEMS];
+	uint64_t pending_set;
+};
+
+struct memcg_stat {
+	int64_t value[NR_STAT_ITEMS];   /* recursive, as flushed */
+	int64_t pending[NR_STAT_ITEMS]; /* flushed out of children, not yet taken in */
+	int64_t local[NR_STAT_ITEMS];   /* its own, as flushed */
+	int64_t truth[NR_STAT_ITEMS];   /* recursive, of every update made */
+	uint64_t pending_set;           /* items of pending[] that are not 0, or were not */
+	uint64_t unflushed;             /* |updates| of the subtree that value[] lacks, measured */
+	uint64_t pending_absolute;      /* the part of them that is in pending[] */
+	sim_time_t flushed_at;          /* start of the last complete flush with this root */
+	struct line line;               /* of stats_updates */
+	uint64_t stats_updates;         /* 6.8+ */
+	struct stat_pair *pairs;
+	struct node_stat **nodes; /* by node; NULL: untouched */
+	struct stat_reads *reads; /* metrics.c; NULL: none yet */
+};
+
+/* One flush as it is asked for and what it did. */
+struct flush {
+	struct memcg *memcg; /* whose statistics are wanted */
+	enum flush_caller caller;
+	uint64_t flushes, pairs;
+};
+
+struct stat_update_ops {
+	/* After the update is in its pair: who has to know. `size` is |val| as given (pages, or bytes). */
+	void (*updated)(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size);
+	/* The pair has been flushed; same step. NULL: nothing to do. */
+	void (*flushed)(struct task *t, struct stat_pair *pair);
+};
+
+struct rstat_updated_ops {
+	void (*updated)(struct task *t, struct stat_pair *pair);
+	/* A flusher begins and ends with a CPU: makes the updated tree whole, and keeps it so. */
+	void (*begin)(struct task *t, struct stat_cpu *c);
+	void (*end)(struct task *t, struct stat_cpu *c);
+};
+
+struct flush_ops {
+	void (*init)(struct host *host); /* NULL: nothing to do */
+	void (*flush)(struct task *t, struct flush *f);
+	sim_time_t (*period)(const struct host *host); /* of the worker, SIM_NEVER: none; NULL: FLUSH_TIME */
+};
+
+struct rstat_lock_ops {
+	void (*init)(struct host *host);
+	/* rstat_flush_cpu() for each possible CPU. may_sleep: the caller is in a context that can. false: this
+	   flush was none of memory statistics. */
+	bool (*flush)(struct task *t, struct flush *f, struct memcg *root, bool may_sleep);
+};
+
+#define FLUSH_TIME (2 * SIM_SEC)
+
+/* `statistics:` of the scenario. */
+struct stat_options {
+	int per_cgroup; /* enum per_cgroup: what is recorded of each cgroup's own reads */
+};
+enum per_cgroup { PER_CGROUP_NONE, PER_CGROUP_MEAN, PER_CGROUP_DISTRIBUTION };
+
+struct stat_policy {
+	const struct module *module;
+	const void *ops, *options;
+	void *state;
+};
+
+struct stat_inventory;
+struct stat_metrics;
+
+struct stat_state {
+	struct stat_policy policy[NR_STAT_AXES];
+	const struct stat_update_ops *update;
+	const struct rstat_updated_ops *updated;
+	const struct flush_ops *flush;
+	const struct rstat_lock_ops *lock;
+	struct stat_options options;
+	const struct stat_inventory *items;
+	sim_time_t pair_cost;  /* of the flush of one pair, all but waiting */
+	struct stat_cpu *cpus; /* by possible CPU */
+	/* Words of the unified flush, neighbours in the kernel's data: one line. */
+	struct line line;
+	uint64_t flush_threshold;   /* stats_flush_threshold */
+	bool flush_ongoing;         /* stats_flush_ongoing */
+	sim_time_t flush_late;      /* flush_next_time: the worker is late from here on */
+	struct spinlock flush_lock; /* stats_flush_lock, before 6.4 */
+	uint64_t memcg_threshold;   /* updates from which a memcg may be flushed (6.8+) */
+	struct flush_count count;
+	struct stat_calls calls;
+	struct delayed_work worker;
+	struct workqueue *wq;
+	struct stat_metrics *metrics;
+};
+
+static inline struct stat_state *stat_of(const struct host *host)
+{
+	return host->stat;
+}
+
+/* ---- items.c ---- */
+
+/* How many counters a (memcg, CPU) pair has in a kernel: what a flush walks. */
+struct stat_inventory {
+	uint32_t since;               /* kernel version */
+	uint32_t state, events, node; /* memcg-only and lruvec state items; events; items of each node */
+};
+const struct stat_inventory *stat_inventory(uint32_t version);
+uint32_t stat_item_unit(enum stat_item item); /* bytes that a count of 1 stands for */
+/* Counts what is there, so that a complete flush cannot leave it below 0; events never fall. */
+bool stat_item_is_size(enum stat_item item);
+const char *stat_item_name(enum stat_item item);
+
+/* ---- stat.c ---- */
+
+/* stat_build() with the policies given, NULL ops: by module. For tests of a host made by hand. */
+void stat_build_policies(struct host *host, const struct stat_policy policy[NR_STAT_AXES],
+			 const struct stat_options *options);
+
+/* ---- rstat.c ---- */
+
+struct stat_pair *rstat_pair(struct host *host, uint32_t cpu, struct memcg *m); /* made if need be */
+struct stat_pair *rstat_pair_find(const struct host *host, uint32_t cpu, const struct memcg *m);
+/* Puts the pair and its ancestors on the updated lists; returns how many. The CPU's tree is the caller's. */
+uint32_t rstat_link(struct stat_pair *pair);
+/* A flush of the subtree by the lock policy. */
+void rstat_flush(struct task *t, struct flush *f, struct memcg *root, bool may_sleep);
+/* One CPU's updates of the subtree. _listed: the CPU is given back before they are taken in (6.15+). */
+void rstat_flush_cpu(struct task *t, struct flush *f, struct memcg *root, uint32_t cpu);
+void rstat_flush_cpu_listed(struct task *t, struct flush *f, struct memcg *root, uint32_t cpu);
+/* The rules of 2.4 for one pair, without time. */
+void rstat_take_in(struct stat_state *st, struct stat_pair *pair);
+
+/* ---- unified.c: parts of the global scheme that several flush policies share ---- */
+
+bool unified_due(struct task *t, const struct host *host); /* the threshold is passed; reads its line */
+bool unified_late(const struct task *t, const struct host *host); /* the worker is a whole cycle late */
+void unified_try(struct task *t, struct flush *f); /* flushes the root, unless somebody is at it */
+/* The decision of 5.16 to 6.7 for callers inside the kernel. */
+void unified_kernel(struct task *t, struct flush *f);
+
+/* ---- threshold.c: parts of the per-memcg scheme (6.8+) ---- */
+
+bool memcg_needs_flush(struct task *t, const struct host *host, struct memcg *m); /* reads its line */
+/* memcg_rstat_updated() at one level, for an update worth that many pages. */
+void memcg_update_level(struct task *t, struct stat_pair *pair, uint64_t pages);
+uint64_t memcg_update_pages(enum stat_item item, uint64_t size);
+void memcg_update_flushed(struct task *t, struct stat_pair *pair);
+/* Does this caller flush? ratelimit_reclaim: reclaim does only when the worker is late (6.12+). */
+bool memcg_flush_wanted(struct task *t, const struct flush *f, bool ratelimit_reclaim);
+void memcg_flush_now(struct task *t, struct flush *f);
+void memcg_flush(struct task *t, struct flush *f, bool ratelimit_reclaim); /* both, or counts a skip */
+
+/* ---- reader.c ---- */
+
+/* What a reader would see of m at this instant, compared with the truth. */
+void stat_look(const struct memcg *m, sim_time_t now, struct stat_read *out);
+
+/* ---- metrics.c ---- */
+
+void stat_metrics_build(struct host *host);
+void stat_metrics_read(struct host *host, struct memcg *m, const struct stat_read *read);
+
+/* ---- invariants.c ---- */
+
+void stat_invariants(struct host *host, struct record *record);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * threshold.c - the threshold of each memcg, as Linux 6.8 and later have it; shared by the policies of that
+ * line.
+ *
+ * memcg_rstat_updated(), memcg_vmstats_needs_flush() and __mem_cgroup_flush_stats() of mm/memcontrol.c.
+ * Every level from the memcg to the root counts in a per-CPU counter; one that reaches B moves to the
+ * level's own word, unless that already says that a flush is due. A flush of a pair clears the pair's
+ * counter and the memcg's word (mem_cgroup_css_rstat_flush()). Sub-page updates count as at least one page.
+ *
+ * flush_last_time belongs to flushes of the root alone, so a ratelimited caller is a no-op as long as the
+ * worker keeps up, and everybody's call becomes a flush at once when it does not.
+ */
+#include "models/stat/stat_impl.h"
+
+bool memcg_needs_flush(struct task *t, const struct host *host, struct memcg *m)
+{
+	line_touch(t, &m->stat->line, false);
+	return m->stat->stats_updates > stat_of(host)->memcg_threshold;
+}
+
+uint64_t memcg_update_pages(enum stat_item item, uint64_t size)
+{
+	uint64_t pages = size * stat_item_unit(item) / PAGE_SIZE;
+
+	return pages ? pages : 1;
+}
+
+void memcg_update_level(struct task *t, struct stat_pair *pair, uint64_t pages)
+{
+	struct memcg *m = pair->memcg;
+
+	shared_step(t);
+	pair->updates += (uint32_t)pages;
+	cpu_defer(t, m->host->costs->stat_level);
+	if (pair->updates < m->host->charge_batch)
+		return;
+	if (!memcg_needs_flush(t, m->host, m)) {
+		line_touch_rmw(t, &m->stat->line);
+		m->stat->stats_updates += pair->updates;
+	}
+	pair->updates = 0;
+}
+
+void memcg_update_flushed(struct task *t, struct stat_pair *pair)
+{
+	struct memcg_stat *s = pair->memcg->stat;
+
+	pair->updates = 0;
+	if (s->stats_updates) {
+		line_touch(t, &s->line, true);
+		s->stats_updates = 0;
+	}
+}
+
+static bool worker_late(const struct task *t, const struct host *host)
+{
+	return t->clock > stat_of(host)->flush_late;
+}
+
+void memcg_flush_now(struct task *t, struct flush *f)
+{
+	struct stat_state *st = stat_of(f->memcg->host);
+
+	if (!f->memcg->parent)
+		st->flush_late = t->clock + 2 * FLUSH_TIME;
+	rstat_flush(t, f, f->memcg, true);
+}
+
+bool memcg_flush_wanted(struct task *t, const struct flush *f, bool ratelimit_reclaim)
+{
+	const struct host *host = f->memcg->host;
+
+	task_sync(t);
+	switch (f->caller) {
+	case FLUSH_PERIODIC:
+	case FLUSH_ZSWAP:
+	case FLUSH_CPU_STAT:
+	case FLUSH_RELEASE:
+		return true;
+	case FLUSH_RECLAIM:
+		if (ratelimit_reclaim && !worker_late(t, host))
+			return false;
+		break;
+	case FLUSH_REFAULT:
+	case FLUSH_SHRINKER:
+	case FLUSH_WRITEBACK:
+		if (!worker_late(t, host))
+			return false;
+		break;
+	default:
+		break;
+	}
+	return memcg_needs_flush(t, host, f->memcg);
+}
+
+void memcg_flush(struct task *t, struct flush *f, bool ratelimit_reclaim)
+{
+	if (memcg_flush_wanted(t, f, ratelimit_reclaim))
+		memcg_flush_now(t, f);
+	else
+		stat_of(f->memcg->host)->count.skipped++;
+}

@@ -1,0 +1,98 @@
+/*
+ * unified.c - the unified flush of Linux 5.16 to 6.7, for every policy that keeps it for callers in the
+ * kernel.
+ *
+ * One flusher at a time, and it flushes the whole tree; who comes meanwhile goes on with what is there and
+ * does not wait. fd25a9e0e23b; __mem_cgroup_flush_stats(), later do_flush_stats(), of mm/memcontrol.c.
+ *
+ * Up to 6.3 the gate is a trylock of a spinlock with interrupts off, and the flush may not sleep:
+ * interrupts stay off for all of it. From 6.4 it is an atomic flag, and the flush yields where the lock
+ * policy lets it. The threshold is cleared after the flush, by the flusher of the root alone.
+ */
+#include "models/stat/stat_impl.h"
+
+bool unified_due(struct task *t, const struct host *host)
+{
+	struct stat_state *st = stat_of(host);
+
+	line_read(t, &st->line);
+	return st->flush_threshold > host->nr_cpus;
+}
+
+bool unified_late(const struct task *t, const struct host *host)
+{
+	return t->clock > stat_of(host)->flush_late;
+}
+
+static void flush_root(struct task *t, struct flush *f, bool may_sleep)
+{
+	struct host *host = f->memcg->host;
+	struct stat_state *st = stat_of(host);
+
+	st->flush_late = t->clock + 2 * FLUSH_TIME;
+	rstat_flush(t, f, host->cgroups->root, may_sleep);
+	line_touch(t, &st->line, true);
+	st->flush_threshold = 0;
+}
+
+static bool gate_trylock(struct task *t, struct flush *f)
+{
+	struct spinlock *gate = &stat_of(f->memcg->host)->flush_lock;
+
+	local_irq_disable(t);
+	if (!spin_trylock(t, gate)) {
+		local_irq_enable(t);
+		return false;
+	}
+	flush_root(t, f, false);
+	spin_unlock_irq(t, gate);
+	return true;
+}
+
+static bool gate_flag(struct task *t, struct flush *f)
+{
+	struct stat_state *st = stat_of(f->memcg->host);
+
+	line_read(t, &st->line);
+	if (st->flush_ongoing)
+		return false;
+	line_touch_rmw(t, &st->line);
+	st->flush_ongoing = true;
+	flush_root(t, f, true);
+	st->flush_ongoing = false;
+	return true;
+}
+
+void unified_try(struct task *t, struct flush *f)
+{
+	const struct host *host = f->memcg->host;
+
+	if (!(host->kernel_version < 604 ? gate_trylock : gate_flag)(t, f))
+		stat_of(host)->count.skipped++;
+}
+
+void unified_kernel(struct task *t, struct flush *f)
+{
+	const struct host *host = f->memcg->host;
+	bool late_only = f->caller == FLUSH_REFAULT;
+
+	switch (f->caller) {
+	case FLUSH_CPU_STAT:
+	case FLUSH_ZSWAP:
+	case FLUSH_RELEASE:
+		rstat_flush(t, f, f->memcg, true);
+		return;
+	case FLUSH_PERIODIC: /* looks at the threshold in 5.16 only (5b3be698a872) */
+		if (host->kernel_version >= 517) {
+			unified_try(t, f);
+			return;
+		}
+		break;
+	default:
+		break;
+	}
+	if ((!late_only || unified_late(t, host)) && unified_due(t, host))
+		unified_try(t, f);
+	else
+		stat_of(host)->count.skipped++;
+}
