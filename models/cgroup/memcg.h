@@ -28,6 +28,8 @@ struct page_counter {
 	struct page_counter *parent;
 };
 
+struct cgroup_options;
+
 struct memcg {
 	struct host *host;
 	struct memcg *parent, *first_child, *last_child, *next_sibling;
@@ -35,6 +37,7 @@ struct memcg {
 	uint32_t depth;    /* root 0 */
 	const char *name;  /* last component; "" for the root */
 	const char *path;  /* "/" for the root, "/parent1/child2" */
+	const struct cgroup_options *options; /* that it comes from; NULL: the root, or made by hand */
 	struct page_counter memory;
 	uint64_t events_max, events_oom;  /* memory.events */
 	struct bandwidth *bandwidth;      /* cpu.max, or that of the nearest ancestor that has one */

@@ -10,7 +10,7 @@ struct host;
 
 struct cgroup_options {
 	const char *name; /* may hold ranges */
-	uint64_t memory_max, memory_low, memory_min; /* bytes */
+	uint64_t memory_max; /* bytes */
 	struct {
 		sim_time_t quota; /* SIM_NEVER: unlimited */
 		sim_time_t period;
@@ -20,15 +20,18 @@ struct cgroup_options {
 	struct option_list children; /* struct cgroup_options */
 };
 
+/* A cpu.weight as the weight of a task. */
+uint32_t cgroup_weight(uint32_t cpu_weight);
+
+/* The next component of a path; false at its end, or if it is longer than any name can be. */
+bool cgroup_next_component(const char **path, char component[256]);
 /* Is there a cgroup that the path or pattern names (as memcg_match() does)? Needs no host. */
 bool cgroup_options_match(const struct scenario *s, const char *pattern);
 /* Complains unless there is. `bound` and `key` say where the pattern was written. */
 void cgroup_check_pattern(const struct scenario *s, const char *pattern, const void *bound, const char *key,
 			  struct complaints *c);
 void cgroup_check(const struct scenario *s, struct complaints *c);
-/* Makes the tree below the root; calls `each` with every cgroup and the options that it comes from. */
-struct memcg;
-void cgroup_options_build(struct host *host,
-			  void (*each)(struct memcg *m, const struct cgroup_options *options, void *arg), void *arg);
+/* Makes the tree below the root; each cgroup then names its options. */
+void cgroup_options_build(struct host *host);
 
 #endif

@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "models/cgroup/options.h"
 #include "models/cgroup/stock.h"
 
 static const char *join(struct host *host, const struct memcg *parent, const char *name)
@@ -98,8 +99,7 @@ bool memcg_is_descendant(const struct memcg *m, const struct memcg *root)
 
 /* ---- patterns ---- */
 
-/* The next component of a path into `component`; false at its end, or if it is longer than any name can be. */
-static bool next_component(const char **path, char component[256])
+bool cgroup_next_component(const char **path, char component[256])
 {
 	while (**path == '/')
 		(*path)++;
@@ -118,7 +118,7 @@ static uint32_t match_below(struct memcg *m, const char *pattern, struct memcg *
 	char component[256];
 	uint32_t nr = 0;
 
-	if (!next_component(&pattern, component)) {
+	if (!cgroup_next_component(&pattern, component)) {
 		if (*pattern)
 			return 0;
 		*out = m;

@@ -91,7 +91,7 @@ bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct me
 	if (failed)
 		*failed = NULL;
 	if (a->object.frames[index]) {
-		cpu_work(t, costs->touch);
+		cpu_defer(t, costs->touch);
 		return true;
 	}
 	task_sync(t);
@@ -101,7 +101,7 @@ bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct me
 	count_memcg_events(t, a->memcg, PGFAULT, 1);
 	if (!have_table(t, a, index, failed) || !anonymous_page(t, a, index, failed))
 		return false;
-	cpu_work(t, costs->touch);
+	cpu_defer(t, costs->touch);
 	return true;
 }
 

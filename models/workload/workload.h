@@ -25,6 +25,8 @@ struct task_options {
 	const char *cgroup; /* top-level tasks only: path or pattern */
 };
 
+extern const struct option_table task_options_table;
+
 struct workload_task {
 	struct host *host;
 	const struct task_options *options;

@@ -1,0 +1,197 @@
+/*
+ * options.c - `cgroups:`: the tree as a scenario writes it, and the tree that comes of it.
+ */
+#include "models/cgroup/options.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/cgroup/memcg.h"
+#include "models/workload/workload.h"
+
+static const struct option cpu_max_rows[] = {
+	{ .name = "quota",
+	  .type = OPT_DURATION,
+	  .offset = offsetof(struct cgroup_options, cpu_max.quota) - offsetof(struct cgroup_options, cpu_max),
+	  .never = "max",
+	  .fallback = "max",
+	  .min = "1ms",
+	  .help = "CPU time in each period; max: no limit",
+	  .source = "cgroup v2, cpu.max" },
+	{ .name = "period",
+	  .type = OPT_DURATION,
+	  .offset = offsetof(struct cgroup_options, cpu_max.period) - offsetof(struct cgroup_options, cpu_max),
+	  .fallback = "100ms",
+	  .min = "1ms",
+	  .max = "1s",
+	  .help = "length of a period",
+	  .source = "cgroup v2, cpu.max" },
+};
+static const struct option_table cpu_max_table = {
+	.name = "cpu.max",
+	.size = sizeof(((struct cgroup_options *)NULL)->cpu_max),
+	.rows = cpu_max_rows,
+	.nr = sizeof cpu_max_rows / sizeof cpu_max_rows[0],
+};
+
+static const struct option_table cgroup_table;
+
+static const struct option cgroup_rows[] = {
+	OPTION(struct cgroup_options, name, OPT_NAME, .required = true,
+	       .help = "name of the cgroup; a range makes many: web{1..50}"),
+	OPTION_AS("memory.max", struct cgroup_options, memory_max, OPT_BYTES, .allow_max = true, .fallback = "max",
+		  .help = "limit; a charge beyond it fails, since nothing is reclaimed",
+		  .source = "cgroup v2, memory.max"),
+	OPTION_AS("cpu.max", struct cgroup_options, cpu_max, OPT_MAP, .sub = &cpu_max_table,
+		  .help = "limit of CPU time, of the cgroup and all below it together"),
+	OPTION_AS("cpu.weight", struct cgroup_options, cpu_weight, OPT_U32, .fallback = "100", .min = "1",
+		  .max = "10K", .help = "weight of each of its tasks on a CPU's run queue (not of all together)",
+		  .source = "cgroup v2, cpu.weight"),
+	OPTION(struct cgroup_options, tasks, OPT_LIST, .sub = &task_options_table, .help = "tasks in it"),
+	OPTION(struct cgroup_options, children, OPT_LIST, .sub = &cgroup_table, .help = "cgroups below it"),
+};
+static const struct option_table cgroup_table = OPTION_TABLE("cgroup", struct cgroup_options, cgroup_rows);
+
+MODULE(cgroups_section) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_SECTION,
+	.name = "cgroups",
+	.help = "the cgroups below the root",
+	.options = &cgroup_table,
+	.order = 100,
+	.list = true,
+};
+
+/* ---- checks ---- */
+
+static bool matches_below(const struct scenario *s, const struct option_list *list, const char *pattern);
+
+static bool matches(const struct scenario *s, const struct cgroup_options *o, const char *component,
+		    const char *rest)
+{
+	const char *const *names;
+	size_t nr = scenario_expand_name(s, o->name, &names);
+
+	for (size_t i = 0; i < nr; i++)
+		if (!fnmatch(component, names[i], 0))
+			return matches_below(s, &o->children, rest);
+	return false;
+}
+
+static bool matches_below(const struct scenario *s, const struct option_list *list, const char *pattern)
+{
+	char component[256];
+
+	if (!cgroup_next_component(&pattern, component))
+		return !*pattern;
+	for (size_t i = 0; i < list->nr; i++)
+		if (matches(s, list->items[i], component, pattern))
+			return true;
+	return false;
+}
+
+bool cgroup_options_match(const struct scenario *s, const char *pattern)
+{
+	return matches_below(s, scenario_section(s, "cgroups"), pattern);
+}
+
+void cgroup_check_pattern(const struct scenario *s, const char *pattern, const void *bound, const char *key,
+			  struct complaints *c)
+{
+	if (!cgroup_options_match(s, pattern))
+		complain(c, option_where(bound, key), "%s: there is no cgroup '%.200s'", key, pattern);
+}
+
+struct named {
+	const char *name;
+	const struct cgroup_options *from;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* Siblings whose ranges overlap: said once for each pair of items. */
+static void check_names(const struct scenario *s, const struct option_list *list, struct complaints *c)
+{
+	size_t nr = 0, at = 0;
+	const char *const *names;
+
+	for (size_t i = 0; i < list->nr; i++)
+		nr += scenario_expand_name(s, ((struct cgroup_options *)list->items[i])->name, &names);
+	struct named *all = calloc(nr ? nr : 1, sizeof *all);
+
+	for (size_t i = 0; all && i < list->nr; i++) {
+		const struct cgroup_options *o = list->items[i];
+		size_t n = scenario_expand_name(s, o->name, &names);
+
+		for (size_t k = 0; k < n; k++)
+			all[at++] = (struct named){ names[k], o };
+	}
+	qsort(all, at, sizeof *all, by_name);
+	const struct cgroup_options *said = NULL;
+
+	for (size_t i = 1; i < at; i++) {
+		if (strcmp(all[i - 1].name, all[i].name))
+			continue;
+		if (said != all[i].from)
+			complain(c, option_where(all[i].from, "name"), "name: a sibling is called '%s' too",
+				 all[i].name);
+		said = all[i].from;
+	}
+	free(all);
+}
+
+static void check_list(const struct scenario *s, const struct option_list *list, struct complaints *c)
+{
+	check_names(s, list, c);
+	for (size_t i = 0; i < list->nr; i++)
+		check_list(s, &((struct cgroup_options *)list->items[i])->children, c);
+}
+
+void cgroup_check(const struct scenario *s, struct complaints *c)
+{
+	check_list(s, scenario_section(s, "cgroups"), c);
+}
+
+/* ---- building ---- */
+
+static void build_list(struct memcg *parent, const struct option_list *list);
+
+static void build_one(struct memcg *parent, const char *name, const struct cgroup_options *o)
+{
+	struct memcg *m = memcg_create(parent, name);
+
+	m->options = o;
+	if (o->memory_max != UINT64_MAX)
+		m->memory.max = o->memory_max / PAGE_SIZE;
+	if (o->cpu_max.quota != SIM_NEVER)
+		m->bandwidth = bandwidth_create(m->host->sim, o->cpu_max.quota, o->cpu_max.period,
+						parent->bandwidth);
+	m->weight = cgroup_weight(o->cpu_weight);
+	build_list(m, &o->children);
+}
+
+static void build_list(struct memcg *parent, const struct option_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct cgroup_options *o = list->items[i];
+		const char *const *names;
+		size_t nr = scenario_expand_name(parent->host->scenario, o->name, &names);
+
+		for (size_t k = 0; k < nr; k++)
+			build_one(parent, names[k], o);
+	}
+}
+
+uint32_t cgroup_weight(uint32_t cpu_weight)
+{
+	return (uint32_t)((uint64_t)cpu_weight * 1024 / 100); /* sched_weight_from_cgroup() */
+}
+
+void cgroup_options_build(struct host *host)
+{
+	build_list(host->cgroups->root, scenario_section(host->scenario, "cgroups"));
+}

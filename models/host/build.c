@@ -1,0 +1,113 @@
+/*
+ * build.c - the host, from a scenario: costs, policies, cgroups, statistics, pages, tasks; and at the end of
+ * the run their results and invariants, in the same order.
+ */
+#include "models/cgroup/options.h"
+#include "models/cgroup/results.h"
+#include "models/host/costs.h"
+#include "models/host/policies.h"
+#include "models/page/page.h"
+#include "models/stat/stat.h"
+#include "models/workload/workload.h"
+
+/* Frames are numbered in 32 bits, and number 0 stands for none. */
+#define MEMORY_MOST ((uint64_t)UINT32_MAX * PAGE_SIZE)
+
+/* The kernel whose paths are modelled where a scenario names none. */
+#define DEFAULT_VERSION 601
+
+static const struct host_options *host_section(const struct scenario *s)
+{
+	return scenario_section(s, "host");
+}
+
+static void check(const struct scenario *s, struct complaints *c)
+{
+	const struct host_options *options = host_section(s);
+
+	if (options->memory > MEMORY_MOST)
+		complain(c, option_where(options, "memory"), "memory: at most 16 TiB less a page can be modelled");
+	if (options->memory / PAGE_SIZE < options->nodes)
+		complain(c, option_where(options, "memory"), "memory: less than a page for each of %u nodes",
+			 options->nodes);
+	cgroup_check(s, c);
+	workload_check(s, c);
+	stat_check(s, c);
+}
+
+static uint32_t charge_constant(const struct host *host, const char *axis)
+{
+	const struct charge_constant *constant = host_policy_ops(host, axis);
+
+	return constant->value;
+}
+
+static void build(struct run *run)
+{
+	struct host *host = sim_alloc(run->sim, sizeof *host);
+	uint32_t version = scenario_kernel_version(run->scenario);
+
+	run->model = host;
+	sim_state_set(run->sim, SIM_STATE_MODEL, host);
+	host->run = run;
+	host->sim = run->sim;
+	host->scenario = run->scenario;
+	host->machine = scenario_machine(run->scenario);
+	host->costs = scenario_costs(run->scenario, "kernel");
+	host->kernel_version = version ? version : DEFAULT_VERSION;
+	host->nr_cpus = host->machine->cpus;
+	host->nr_possible = host->machine->possible_cpus ? host->machine->possible_cpus : host->machine->cpus;
+	host->nr_nodes = host->machine->nodes;
+	host->memory = host_section(run->scenario)->memory;
+	host_policies_build(host);
+	host->charge_batch = charge_constant(host, "charge_batch");
+	host->nr_stock = charge_constant(host, "charge_stock");
+
+	cgroups_build(host);
+	cgroup_options_build(host);
+	page_build(host);
+	stat_build(host);
+	for (uint32_t i = 0; i < host->cgroups->nr; i++)
+		stat_build_memcg(host->cgroups->all[i]);
+	stat_start(host);
+	workload_build(host);
+}
+
+static void measure(struct run *run)
+{
+	stat_measure(run->model);
+	workload_measure(run->model);
+}
+
+static void sample(struct run *run, sim_time_t now)
+{
+	stat_sample(run->model, now);
+	cgroups_sample(run->model, now);
+	workload_sample(run->model, now);
+}
+
+static void finish(struct run *run)
+{
+	workload_finish(run->model);
+	stat_finish(run->model);
+	cgroups_results(run->model);
+	cgroups_finish(run->model);
+	page_finish(run->model);
+}
+
+static const struct model_ops ops = {
+	.check = check,
+	.build = build,
+	.measure = measure,
+	.sample = sample,
+	.finish = finish,
+};
+
+MODULE(model_host) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_MODEL,
+	.name = "host",
+	.help = "a Linux host with memory cgroups",
+	.ops = &ops,
+	.order = 10,
+};

@@ -1,0 +1,100 @@
+/*
+ * costs.c - `costs: kernel:` of a machine file, and what stands in for a machine that names none.
+ *
+ * The defaults are those of a bare two-socket Skylake server. A source that says "published" rests on a
+ * measurement that somebody printed, "estimate" on what the operation has to do there; docs/anon-fault-path.md
+ * adds the parts of the fault path up and compares the sum with a measured one.
+ */
+#include "models/host/costs.h"
+
+#include "sim/module.h"
+
+#define COST(field_, value_, help_, source_) \
+	OPTION(struct kernel_costs, field_, OPT_DURATION, .fallback = (value_), .help = (help_), \
+	       .source = (source_))
+
+static const struct option rows[] = {
+	COST(fault_entry, "60ns", "page fault: exception, vma and page-table walk, return to user mode",
+	     "estimate: a null fault without allocation on a bare Skylake server with page-table "
+	     "isolation off"),
+	COST(page_alloc, "15ns", "a page from the CPU's list of free pages",
+	     "estimate: per-CPU list hit, accounting and vmstat included"),
+	COST(page_free, "12ns", "a page back to that list",
+	     "estimate: as page_alloc"),
+	COST(page_clear, "55ns", "clearing 4 KiB",
+	     "estimate: rep stosb at 75 GB/s into the nearest caches"),
+	COST(page_copy, "80ns", "copying 4 KiB from or to user memory",
+	     "estimate: rep movsb at 50 GB/s"),
+	COST(rmap_add, "9ns", "anon_vma, map count and page-table entry of one page",
+	     "estimate: two locked operations are not among them on 6.1"),
+	COST(rmap_remove, "12ns", "the same out again, with its share of the TLB flush",
+	     "estimate: one flush for 512 pages"),
+	COST(touch, "2ns", "a store to a page that is mapped",
+	     "estimate: TLB miss with the walk in cache"),
+	COST(syscall, "90ns", "entering and leaving the kernel",
+	     "estimate: getppid() with mitigations on Skylake"),
+	COST(zone_page, "6ns", "a page between a CPU's list and its node's",
+	     "estimate: list work of rmqueue_bulk, merging of buddies included"),
+	COST(consume_stock, "8ns", "pages from the CPU's stock",
+	     "published: 53.5 cycles on an EPYC 7601, two rdtscp included, which alone are some 30"),
+	COST(refill_stock, "12ns", "pages into the CPU's stock",
+	     "published: 65.5 cycles, as above"),
+	COST(charge_commit, "4ns", "owner pointer and css reference of a page",
+	     "estimate: one per-CPU increment and one store"),
+	COST(uncharge, "4ns", "a page, gathered with others",
+	     "estimate: as charge_commit"),
+	COST(stock_scan, "45ns", "a look at one CPU's stock",
+	     "published: drain_all_stock() of 128 CPUs takes 44,000 cycles with one CPU to drain, and "
+	     "some 900 ns more for each CPU drained are its work items"),
+	COST(stock_object, "14ns", "bytes of a kernel object from or to the CPU's stock",
+	     "published: 60.0 and 73.2 cycles on an EPYC 7601, with two rdtscp, and a part of "
+	     "mod_objcg_state's 85"),
+	COST(batch_add, "3ns", "a page into the CPU's folio batch",
+	     "estimate: a store, a counter, a reference"),
+	COST(lru_add, "7ns", "a page onto its list, without statistics",
+	     "estimate: two lines written, flags changed"),
+	COST(lru_del, "7ns", "a page off its list, without statistics",
+	     "estimate: as lru_add"),
+	COST(cache_lookup, "45ns", "finding a cached page and checking it",
+	     "estimate: xas_load of three levels, folio_try_get, flags"),
+	COST(cache_add, "60ns", "a page into its file's tree",
+	     "estimate: xas_store of three levels under i_pages"),
+	COST(cache_remove, "70ns", "a page out of it",
+	     "estimate: as cache_add, with the folio's lock"),
+	COST(read_device, "900ns", "the CPU's part of reading one page from a device",
+	     "estimate: bio, request, completion by interrupt on a RAM disk or NVMe"),
+	COST(stat_update, "1500ps", "one statistics update: the memcg's and the lruvec's slot of the CPU",
+	     "estimate: two adds to lines of the CPU's own, with interrupts switched off"),
+	COST(rstat_check, "500ps", "is the memcg on the CPU's updated list already",
+	     "estimate: one load of a line of the CPU's own"),
+	COST(rstat_link, "15ns", "putting one level on the list, or passing one sibling",
+	     "estimate: two stores, a miss at times"),
+	COST(stat_level, "600ps", "an add to the CPU's counter of one level (6.8 on)",
+	     "estimate: a load, an add, a compare"),
+	COST(stat_hop, "3ns", "following one pointer to the next level (6.8 on)",
+	     "estimate: a dependent load from the second cache"),
+	COST(flush_cpu, "60ns", "one possible CPU with nothing to flush, beside its lock",
+	     "estimate: per-CPU address, check and loop"),
+	COST(flush_slot, "1500ps", "one counter of a flushed (memcg, CPU) pair",
+	     "estimate: load, compare, and a store at times"),
+	COST(flush_line, "70ns", "a cache line of such a pair that its CPU wrote",
+	     "published: 2.6 us a pair with a slope method on a 60-CPU guest; most of it is these "
+	     "misses, several at a time"),
+	COST(flush_pair, "250ns", "popping a pair, calling the controller, unlinking",
+	     "estimate: three indirect calls and a handful of misses"),
+	COST(flush_others, "250ns", "the other controllers and the base of a pair (before 6.16)",
+	     "published: cpu_lock sections of 1 to 5 us with few cgroups"),
+	COST(read_format, "10us", "producing the text of memory.stat",
+	     "estimate: some fifty lines of seq_buf_printf"),
+	COST(read_open, "2us", "opening, reading and closing a cgroup file, beside that",
+	     "estimate: openat, read and close of a kernfs file"),
+};
+static const struct option_table table = OPTION_TABLE("kernel", struct kernel_costs, rows);
+
+MODULE(kernel_costs) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_COSTS,
+	.name = "kernel",
+	.help = "pieces of kernel paths, apart from locks and cache lines",
+	.options = &table,
+};

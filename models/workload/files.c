@@ -1,0 +1,85 @@
+/*
+ * files.c - files that tasks share, by name.
+ *
+ * A file has no existence of its own in a scenario: it is as large as its largest user says, and empty of
+ * cached pages at the start.
+ */
+#include <string.h>
+
+#include "models/workload/registry.h"
+
+static const char *file_name(const struct memcg *m, const char *name)
+{
+	return name ? name : m->path;
+}
+
+static uint32_t hash(const char *name)
+{
+	uint32_t h = 2166136261u; /* FNV-1a */
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return h;
+}
+
+static struct named_file *find(const struct workload_state *state, const char *name)
+{
+	if (!state->size)
+		return NULL;
+	for (struct named_file *f = state->files[hash(name) % state->size]; f; f = f->next)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+static void grow(struct host *host)
+{
+	struct workload_state *state = host->workloads;
+	uint32_t size = state->size ? 4 * state->size : 64;
+	struct named_file **files = arena_array(sim_arena(host->sim), size, sizeof(*files));
+
+	for (uint32_t i = 0; i < state->size; i++)
+		for (struct named_file *f = state->files[i], *next; f; f = next) {
+			struct named_file **bucket = &files[hash(f->name) % size];
+
+			next = f->next;
+			f->next = *bucket;
+			*bucket = f;
+		}
+	state->files = files;
+	state->size = size;
+}
+
+void workload_file_declare(struct workload_task *w, const char *name, uint64_t nr_pages)
+{
+	struct host *host = w->host;
+	struct workload_state *state = host->workloads;
+	struct named_file *f;
+
+	name = file_name(w->memcg, name);
+	f = find(state, name);
+	if (!f) {
+		if (state->nr_files == state->size)
+			grow(host);
+		struct named_file **bucket = &state->files[hash(name) % state->size];
+
+		f = sim_alloc(host->sim, sizeof *f);
+		f->name = name;
+		f->next = *bucket;
+		*bucket = f;
+		state->nr_files++;
+	}
+	if (f->nr_pages < nr_pages)
+		f->nr_pages = nr_pages;
+}
+
+struct file_object *workload_file(struct host *host, const struct memcg *m, const char *name)
+{
+	struct named_file *f = find(host->workloads, file_name(m, name));
+
+	if (!f)
+		return NULL;
+	if (!f->file)
+		f->file = file_create(host, f->nr_pages);
+	return f->file;
+}

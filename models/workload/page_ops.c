@@ -1,0 +1,297 @@
+/*
+ * page_ops.c - a task that does a list of page operations, and how many statistics updates each made.
+ *
+ * For comparing counts with those of a real kernel: each step is one kind of operation on so many pages. The
+ * calls are those of the whole host meanwhile, as a kernel's probes count them.
+ *
+ *	steps:
+ *	  - { op: anon_fault, pages: 1024 }
+ *	  - { op: anon_dontneed, pages: 1024 }
+ *	  - { op: file_read, pages: 1024, name: miss }
+ */
+#include <stdio.h>
+
+#include "models/cgroup/options.h"
+#include "models/host/costs.h"
+#include "models/stat/stat.h"
+#include "models/workload/workload.h"
+#include "sim/module.h"
+
+enum page_op { ANON_FAULT, ANON_DONTNEED, ANON_EXIT, FILE_READ, FILE_DROP };
+
+static const struct enum_name op_names[] = {
+	{ "anon_fault", ANON_FAULT, "touch pages that are not there, skipping those that are" },
+	{ "anon_dontneed", ANON_DONTNEED, "MADV_DONTNEED of a range" },
+	{ "anon_exit", ANON_EXIT, "munmap of everything, page tables included" },
+	{ "file_read", FILE_READ, "read pages of a file, one read(2) each" },
+	{ "file_drop", FILE_DROP, "POSIX_FADV_DONTNEED of a range" },
+	{ NULL, 0, NULL },
+};
+
+struct page_step {
+	int op;
+	const char *name;
+	uint64_t pages, from, stride;
+	const char *file, *of;
+	sim_time_t pause;
+};
+
+static const struct option step_rows[] = {
+	OPTION(struct page_step, op, OPT_ENUM, .names = op_names, .required = true, .help = "what is done"),
+	OPTION(struct page_step, name, OPT_STRING, .help = "name in results; that of the operation if none"),
+	OPTION(struct page_step, pages, OPT_U64, .fallback = "0", .max = "1G", .help = "on how many pages"),
+	OPTION(struct page_step, from, OPT_U64, .fallback = "0", .max = "1G", .help = "the first page"),
+	OPTION(struct page_step, stride, OPT_U64, .fallback = "1", .min = "1", .max = "1M",
+	       .help = "from one page to the next, for anon_fault and file_read"),
+	OPTION(struct page_step, file, OPT_STRING, .help = "name of a file; the cgroup's own if none"),
+	OPTION(struct page_step, of, OPT_STRING,
+	       .help = "path or pattern: the own files of these cgroups, one after the other, instead"),
+	OPTION(struct page_step, pause, OPT_DURATION, .fallback = "0s", .help = "sleep before it"),
+};
+static const struct option_table step_table = OPTION_TABLE("page_ops step", struct page_step, step_rows);
+
+struct page_ops {
+	uint64_t memory, file_pages;
+	uint32_t rounds;
+	struct option_list steps;
+};
+
+static const struct option rows[] = {
+	OPTION(struct page_ops, memory, OPT_U64, .fallback = "4096", .min = "1", .max = "1G",
+	       .help = "pages of its anonymous mapping"),
+	OPTION(struct page_ops, file_pages, OPT_U64, .fallback = "8192", .min = "1", .max = "1G",
+	       .help = "pages of each file it uses, at least"),
+	OPTION(struct page_ops, rounds, OPT_U32, .fallback = "1", .min = "1", .help = "how often the steps are done"),
+	OPTION(struct page_ops, steps, OPT_LIST, .sub = &step_table, .required = true, .help = "operations in order"),
+};
+static const struct option_table options = OPTION_TABLE("page_ops", struct page_ops, rows);
+
+enum { LRUVEC_CALLS, LRUVEC_SUM, EVENT_CALLS, EVENT_SUM, STATE_CALLS, STATE_SUM };
+
+static const struct metric metrics[] = {
+	[LRUVEC_CALLS] = { "page_ops.lruvec_calls", "1", METRIC_COUNTER, "updates of lruvec items in a step" },
+	[LRUVEC_SUM] = { "page_ops.lruvec_absval", "1", METRIC_COUNTER, "sum of their absolute values" },
+	[EVENT_CALLS] = { "page_ops.event_calls", "1", METRIC_COUNTER, "counts of events in a step" },
+	[EVENT_SUM] = { "page_ops.event_absval", "1", METRIC_COUNTER, "sum of the counts" },
+	[STATE_CALLS] = { "page_ops.state_calls", "1", METRIC_COUNTER, "updates of memcg-only items in a step" },
+	[STATE_SUM] = { "page_ops.state_absval", "1", METRIC_COUNTER, "sum of their absolute values" },
+};
+static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
+
+MODULE(page_ops_metrics) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_METRICS,
+	.name = "page_ops",
+	.help = "statistics updates by page operation",
+	.ops = &table,
+};
+
+static const struct module module_page_ops;
+
+static bool is_file_op(const struct page_step *step)
+{
+	return step->op == FILE_READ || step->op == FILE_DROP;
+}
+
+/* The last page that a step may come to is inside of what it works on. */
+static void check_step(const struct scenario *s, const struct page_ops *o, const struct page_step *step,
+		       struct complaints *c)
+{
+	uint64_t stride = step->op == ANON_FAULT || step->op == FILE_READ ? step->stride : 1;
+	uint64_t size = is_file_op(step) ? o->file_pages : o->memory;
+
+	if (step->op != ANON_EXIT && step->pages && step->from + (step->pages - 1) * stride >= size)
+		complain(c, option_where(step, "pages"), "pages: the step reaches page %llu of %llu",
+			 (unsigned long long)(step->from + (step->pages - 1) * stride), (unsigned long long)size);
+	if (step->of && !is_file_op(step))
+		complain(c, option_where(step, "of"), "of: only file operations have files");
+	else if (step->of)
+		cgroup_check_pattern(s, step->of, step, "of", c);
+	if (step->of && step->file)
+		complain(c, option_where(step, "of"), "of: either a file or the files of cgroups");
+}
+
+static void check(const struct scenario *s, const struct task_options *task, const void *own,
+		  struct complaints *c)
+{
+	const struct page_ops *o = own;
+
+	(void)task;
+	for (size_t i = 0; i < o->steps.nr; i++)
+		check_step(s, o, o->steps.items[i], c);
+}
+
+static bool ends(const void *own)
+{
+	(void)own;
+	return true;
+}
+
+static void prepare(struct workload_task *w)
+{
+	const struct page_ops *o = w->own;
+
+	w->state = sim_alloc(w->host->sim, o->steps.nr * sizeof(struct stat_calls));
+	for (size_t i = 0; i < o->steps.nr; i++) {
+		const struct page_step *step = o->steps.items[i];
+
+		if (is_file_op(step) && !step->of)
+			workload_file_declare(w, step->file, o->file_pages);
+	}
+}
+
+static bool fault(struct task *t, struct workload_task *w, struct anon_object *memory, const struct page_step *step)
+{
+	uint64_t size = ((const struct page_ops *)w->own)->memory;
+	uint64_t done = 0;
+
+	for (uint64_t i = step->from; i < size && done < step->pages; i += step->stride) {
+		struct memcg *level;
+
+		if (anon_is_present(memory, i))
+			continue;
+		if (!anon_touch(t, memory, i, &level)) {
+			workload_out_of_memory(w, level);
+			return false;
+		}
+		done++;
+		w->ops++;
+	}
+	return true;
+}
+
+static bool read_file(struct task *t, struct workload_task *w, struct file_object *file,
+		      const struct page_step *step)
+{
+	for (uint64_t k = 0; k < step->pages; k++) {
+		struct memcg *level;
+
+		cpu_work(t, w->host->costs->syscall);
+		if (file_read(t, w->memcg, file, step->from + k * step->stride, &level) == FILE_NOMEM) {
+			workload_out_of_memory(w, level);
+			return false;
+		}
+		w->ops++;
+	}
+	return true;
+}
+
+static bool file_step(struct task *t, struct workload_task *w, struct file_object *file,
+		      const struct page_step *step)
+{
+	if (!file)
+		return true; /* a cgroup whose own file nobody ever used */
+	if (step->op == FILE_READ)
+		return read_file(t, w, file, step);
+	file_drop(t, file, step->from, step->pages);
+	w->ops += step->pages;
+	return true;
+}
+
+static bool file_steps(struct task *t, struct workload_task *w, const struct page_step *step)
+{
+	struct host *host = w->host;
+
+	if (!step->of)
+		return file_step(t, w, workload_file(host, w->memcg, step->file), step);
+	struct memcg **of = sim_alloc(host->sim, host->cgroups->nr * sizeof(*of));
+	uint32_t nr = memcg_match(host, step->of, of);
+	bool done = true;
+
+	for (uint32_t i = 0; i < nr && done; i++)
+		done = file_step(t, w, workload_file(host, of[i], NULL), step);
+	sim_free(host->sim, of, host->cgroups->nr * sizeof(*of));
+	return done;
+}
+
+static bool do_step(struct task *t, struct workload_task *w, struct anon_object *memory, const struct page_step *step)
+{
+	switch ((enum page_op)step->op) {
+	case ANON_FAULT:
+		return fault(t, w, memory, step);
+	case ANON_DONTNEED:
+		anon_zap(t, memory, step->from, step->pages);
+		w->ops += step->pages;
+		return true;
+	case ANON_EXIT:
+		w->ops += anon_present(memory);
+		anon_unmap(t, memory);
+		return true;
+	case FILE_READ:
+	case FILE_DROP:
+		return file_steps(t, w, step);
+	}
+	return false;
+}
+
+static void run(struct task *t, struct workload_task *w)
+{
+	const struct page_ops *o = w->own;
+	struct anon_object *memory = anon_create(w->host, w->memcg, o->memory);
+	struct stat_calls *by_step = w->state;
+	bool going = true;
+
+	for (uint32_t round = 0; going && round < o->rounds; round++)
+		for (size_t i = 0; going && i < o->steps.nr; i++) {
+			const struct page_step *step = o->steps.items[i];
+
+			if (step->pause)
+				task_sleep(t, step->pause);
+			task_sync(t);
+			struct stat_calls before = *stat_calls(w->host);
+
+			going = do_step(t, w, memory, step);
+			task_sync(t);
+			for (int k = 0; k < NR_STAT_KINDS; k++) {
+				by_step[i].calls[k] += stat_calls(w->host)->calls[k] - before.calls[k];
+				by_step[i].absval[k] += stat_calls(w->host)->absval[k] - before.absval[k];
+			}
+		}
+	anon_unmap(t, memory);
+}
+
+static void finish_step(struct host *host, const struct workload_task *w, size_t i)
+{
+	const struct page_step *step = ((const struct page_ops *)w->own)->steps.items[i];
+	const struct stat_calls *calls = &((const struct stat_calls *)w->state)[i];
+	const char *name = step->name ? step->name : op_names[step->op].name;
+	char entity[512];
+
+	snprintf(entity, sizeof entity, "%s/%s", w->label, name);
+	for (int k = 0; k < NR_STAT_KINDS; k++) {
+		record_summary(host->run->record, &metrics[2 * k], entity, (double)calls->calls[k]);
+		record_summary(host->run->record, &metrics[2 * k + 1], entity, (double)calls->absval[k]);
+	}
+}
+
+/* Tasks that share a name in results share a row there: that of the last. */
+static void finish(struct host *host)
+{
+	uint32_t nr;
+	const struct workload_task *tasks = workload_tasks(host, &nr);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (tasks[i].options->workload.module != &module_page_ops)
+			continue;
+		for (size_t k = 0; k < ((const struct page_ops *)tasks[i].own)->steps.nr; k++)
+			finish_step(host, &tasks[i], k);
+	}
+}
+
+static const struct workload_ops ops = {
+	.check = check,
+	.ends = ends,
+	.prepare = prepare,
+	.run = run,
+	.finish = finish,
+};
+
+MODULE(page_ops) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_WORKLOAD,
+	.name = "page_ops",
+	.help = "a list of page operations, with the statistics updates of each; task.ops counts pages",
+	.source = "E5c and E5f of the counts from real kernels",
+	.options = &options,
+	.ops = &ops,
+};

@@ -1,0 +1,24 @@
+/*
+ * registry.h - the tasks and shared files of a host.
+ */
+#ifndef MODELS_WORKLOAD_REGISTRY_H
+#define MODELS_WORKLOAD_REGISTRY_H
+
+#include "models/workload/workload.h"
+
+struct named_file {
+	struct named_file *next;
+	const char *name;
+	uint64_t nr_pages; /* the most that anybody declared */
+	struct file_object *file; /* made at first use */
+};
+
+struct workload_state {
+	struct workload_task *tasks;
+	uint32_t nr;
+	sim_time_t measured_from;
+	struct named_file **files; /* a hash table by name */
+	uint32_t nr_files, size;
+};
+
+#endif

@@ -1,0 +1,351 @@
+/*
+ * tasks.c - from `tasks:` to simulated tasks, and what they did as results.
+ *
+ * A task belongs to the cgroup whose `tasks:` it stands in, or for the top-level list to each cgroup that its
+ * `cgroup:` names, else to the root. It inherits cpu.max and cpu.weight from there. What a task allocates
+ * beyond its own memory object (kernel stack, page tables above the lowest) is not charged.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/cgroup/options.h"
+#include "models/workload/registry.h"
+#include "sim/module.h"
+
+static const struct option task_rows[] = {
+	OPTION(struct task_options, workload, OPT_MODULE, .kind = MODULE_WORKLOAD, .required = true,
+	       .help = "what it does; its own options stand beside"),
+	OPTION(struct task_options, count, OPT_U32, .fallback = "1", .max = "1M", .help = "tasks of this kind"),
+	OPTION(struct task_options, name, OPT_STRING, .help = "name in results; that of the workload if none"),
+	OPTION(struct task_options, cpu, OPT_NUMBER, .fallback = "-1", .min = "-1",
+	       .help = "CPU that it stays on; -1: wherever the scheduler puts it"),
+	OPTION(struct task_options, weight, OPT_U32, .fallback = "0", .max = "10K",
+	       .help = "as cpu.weight, of this task alone; 0: that of its cgroup"),
+	OPTION(struct task_options, start, OPT_DIST_DURATION, .fallback = "0s",
+	       .help = "when it begins; a distribution staggers many"),
+	OPTION(struct task_options, cgroup, OPT_STRING,
+	       .help = "top level only: cgroup that it runs in, by path or pattern; the root if none"),
+};
+const struct option_table task_options_table = OPTION_TABLE("task", struct task_options, task_rows);
+
+MODULE(tasks_section) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_SECTION,
+	.name = "tasks",
+	.help = "tasks in the root cgroup, or in cgroups that each names",
+	.options = &task_options_table,
+	.order = 200,
+	.list = true,
+};
+
+enum { OPS, RATE, OOM };
+
+static const struct metric metrics[] = {
+	[OPS] = { "task.ops", "1", METRIC_COUNTER, "work done, in the workload's own unit (pages, reads)" },
+	[RATE] = { "task.rate", "1/s", METRIC_RATE, "work done per second of simulated time" },
+	[OOM] = { "task.oom", "1", METRIC_COUNTER, "tasks that ended for want of memory" },
+};
+static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
+
+MODULE(task_metrics) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_METRICS,
+	.name = "task",
+	.help = "work done by workloads",
+	.ops = &table,
+};
+
+static const struct workload_ops *ops_of(const struct task_options *o)
+{
+	return o->workload.module->ops;
+}
+
+struct workload_task *workload_of(const struct task *t)
+{
+	/* Kernel workers have no owner; every task of a workload has. */
+	return t->owner;
+}
+
+struct workload_task *workload_tasks(const struct host *host, uint32_t *nr)
+{
+	*nr = host->workloads->nr;
+	return host->workloads->tasks;
+}
+
+void workload_out_of_memory(struct workload_task *w, struct memcg *level)
+{
+	w->failed = true;
+	w->oom = level;
+}
+
+/* ---- checks ---- */
+
+static void check_list(const struct scenario *s, const struct option_list *list, bool top, struct complaints *c);
+
+static void check_cgroups(const struct scenario *s, const struct option_list *list, struct complaints *c)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct cgroup_options *o = list->items[i];
+
+		check_list(s, &o->tasks, false, c);
+		check_cgroups(s, &o->children, c);
+	}
+}
+
+static void check_list(const struct scenario *s, const struct option_list *list, bool top, struct complaints *c)
+{
+	uint32_t cpus = scenario_machine(s)->cpus;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct task_options *o = list->items[i];
+
+		if (o->cpu != floor(o->cpu) || o->cpu >= cpus)
+			complain(c, option_where(o, "cpu"), "cpu: the host has CPUs 0 to %u", cpus - 1);
+		if (o->cgroup && !top)
+			complain(c, option_where(o, "cgroup"), "cgroup: a task in a cgroup's list belongs there");
+		else if (o->cgroup)
+			cgroup_check_pattern(s, o->cgroup, o, "cgroup", c);
+		if (o->workload.module && ops_of(o)->check)
+			ops_of(o)->check(s, o, o->workload.options, c);
+	}
+}
+
+void workload_check(const struct scenario *s, struct complaints *c)
+{
+	check_list(s, scenario_section(s, "tasks"), true, c);
+	check_cgroups(s, scenario_section(s, "cgroups"), c);
+}
+
+/* ---- building ---- */
+
+static void task_main(struct task *t, void *arg)
+{
+	struct workload_task *w = arg;
+
+	ops_of(w->options)->run(t, w);
+}
+
+static bool task_ends(const struct task_options *o)
+{
+	return ops_of(o)->ends && ops_of(o)->ends(o->workload.options);
+}
+
+static void task_exit(struct task *t)
+{
+	struct workload_task *w = t->owner;
+
+	if (task_ends(w->options))
+		run_release(w->host->run);
+}
+
+static const char *task_name(struct host *host, const struct workload_task *w)
+{
+	char text[1024];
+
+	snprintf(text, sizeof text, "%s:%s/%u", w->memcg->path, w->label, w->index);
+	return arena_strdup(sim_arena(host->sim), text);
+}
+
+static void add_task(struct host *host, struct memcg *m, const struct task_options *o, uint32_t index)
+{
+	struct workload_task *w = &host->workloads->tasks[host->workloads->nr++];
+
+	w->host = host;
+	w->options = o;
+	w->own = o->workload.options;
+	w->memcg = m;
+	w->label = o->name ? o->name : o->workload.module->name;
+	w->index = index;
+	w->count = o->count;
+	w->name = task_name(host, w);
+}
+
+/* Calls add_task() for each task of the scenario, or only counts them. */
+static uint32_t each_task(struct host *host, bool add)
+{
+	const struct option_list *top = scenario_section(host->scenario, "tasks");
+	struct memcg **at = sim_alloc(host->sim, host->cgroups->nr * sizeof(*at));
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < top->nr; i++) {
+		const struct task_options *o = top->items[i];
+		uint32_t places = memcg_match(host, o->cgroup ? o->cgroup : "/", at);
+
+		for (uint32_t k = 0; k < places; k++)
+			for (uint32_t n = 0; n < o->count; n++, nr++)
+				if (add)
+					add_task(host, at[k], o, n);
+	}
+	for (uint32_t k = 1; k < host->cgroups->nr; k++) {
+		struct memcg *m = host->cgroups->all[k];
+
+		for (size_t i = 0; i < m->options->tasks.nr; i++) {
+			const struct task_options *o = m->options->tasks.items[i];
+
+			for (uint32_t n = 0; n < o->count; n++, nr++)
+				if (add)
+					add_task(host, m, o, n);
+		}
+	}
+	sim_free(host->sim, at, host->cgroups->nr * sizeof(*at));
+	return nr;
+}
+
+static void spawn(struct workload_task *w)
+{
+	const struct task_options *o = w->options;
+	struct stream stream;
+
+	stream_init(&stream, sim_seed(w->host->sim), w->name, "start");
+	if (task_ends(o))
+		run_hold(w->host->run);
+	task_spawn(w->host->sim, &(struct task_attr){
+					 .name = w->name,
+					 .run = task_main,
+					 .arg = w,
+					 .owner = w,
+					 .on_exit = task_exit,
+					 .weight = o->weight ? cgroup_weight(o->weight) : w->memcg->weight,
+					 .cpu = (int32_t)o->cpu,
+					 .bandwidth = w->memcg->bandwidth,
+					 .start = (sim_time_t)dist_draw(&o->start, &stream),
+				 });
+}
+
+void workload_build(struct host *host)
+{
+	struct workload_state *state = sim_alloc(host->sim, sizeof *state);
+	uint32_t nr = each_task(host, false);
+
+	host->workloads = state;
+	state->tasks = arena_array(sim_arena(host->sim), nr ? nr : 1, sizeof *state->tasks);
+	each_task(host, true);
+	for (uint32_t i = 0; i < nr; i++)
+		if (ops_of(state->tasks[i].options)->prepare)
+			ops_of(state->tasks[i].options)->prepare(&state->tasks[i]);
+	for (uint32_t i = 0; i < nr; i++)
+		spawn(&state->tasks[i]);
+}
+
+/* ---- results ---- */
+
+/* The workloads that have tasks, each once. */
+static void each_workload(struct host *host, void (*call)(const struct workload_ops *ops, struct host *host,
+							   sim_time_t now),
+			  sim_time_t now)
+{
+	const struct workload_state *state = host->workloads;
+	size_t nr;
+	const struct module *const *modules = modules_of(MODULE_WORKLOAD, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		for (uint32_t k = 0; k < state->nr; k++)
+			if (state->tasks[k].options->workload.module == modules[i]) {
+				call(modules[i]->ops, host, now);
+				break;
+			}
+}
+
+static void call_measure(const struct workload_ops *ops, struct host *host, sim_time_t now)
+{
+	(void)now;
+	if (ops->measure)
+		ops->measure(host);
+}
+
+static void call_sample(const struct workload_ops *ops, struct host *host, sim_time_t now)
+{
+	if (ops->sample)
+		ops->sample(host, now);
+}
+
+static void call_finish(const struct workload_ops *ops, struct host *host, sim_time_t now)
+{
+	(void)now;
+	if (ops->finish)
+		ops->finish(host);
+}
+
+void workload_measure(struct host *host)
+{
+	struct workload_state *state = host->workloads;
+
+	state->measured_from = sim_now(host->sim);
+	for (uint32_t i = 0; i < state->nr; i++)
+		state->tasks[i].ops_before = state->tasks[i].ops;
+	each_workload(host, call_measure, state->measured_from);
+}
+
+void workload_sample(struct host *host, sim_time_t now)
+{
+	each_workload(host, call_sample, now);
+}
+
+struct work_done {
+	uint64_t ops, failed;
+};
+
+static void record_work(struct host *host, const char *entity, const struct work_done *done)
+{
+	double seconds = sim_seconds(sim_now(host->sim) - host->workloads->measured_from);
+
+	record_summary(host->run->record, &metrics[OPS], entity, (double)done->ops);
+	if (seconds > 0)
+		record_summary(host->run->record, &metrics[RATE], entity, (double)done->ops / seconds);
+	if (done->failed)
+		record_summary(host->run->record, &metrics[OOM], entity, (double)done->failed);
+}
+
+static void add_work(struct work_done *done, const struct workload_task *w)
+{
+	done->ops += w->ops - w->ops_before;
+	done->failed += w->failed;
+}
+
+/* By name in results: the sum over all tasks that share it. */
+static void record_labels(struct host *host)
+{
+	const struct workload_state *state = host->workloads;
+	const char *done_label = NULL;
+
+	for (uint32_t i = 0; i < state->nr; i++) {
+		const char *label = state->tasks[i].label;
+		struct work_done done = { 0 };
+		bool first = true;
+
+		if (done_label && !strcmp(done_label, label))
+			continue; /* neighbours mostly share it */
+		for (uint32_t k = 0; k < i && first; k++)
+			first = strcmp(state->tasks[k].label, label) != 0;
+		done_label = label;
+		if (!first)
+			continue;
+		for (uint32_t k = i; k < state->nr; k++)
+			if (!strcmp(state->tasks[k].label, label))
+				add_work(&done, &state->tasks[k]);
+		record_work(host, label, &done);
+	}
+}
+
+static void record_cgroups(struct host *host)
+{
+	const struct workload_state *state = host->workloads;
+	struct work_done *done = sim_alloc(host->sim, host->cgroups->nr * sizeof *done);
+	bool *has = sim_alloc(host->sim, host->cgroups->nr * sizeof *has);
+
+	for (uint32_t i = 0; i < state->nr; i++) {
+		add_work(&done[state->tasks[i].memcg->id], &state->tasks[i]);
+		has[state->tasks[i].memcg->id] = true;
+	}
+	for (uint32_t i = 0; i < host->cgroups->nr; i++)
+		if (has[i])
+			record_work(host, host->cgroups->all[i]->path, &done[i]);
+}
+
+void workload_finish(struct host *host)
+{
+	record_labels(host);
+	record_cgroups(host);
+	each_workload(host, call_finish, sim_now(host->sim));
+}
