@@ -1,9 +1,10 @@
 /*
  * coroutine.h - stackful coroutines: the switch between tasks.
  *
- * A switch saves the callee-saved registers on the stack it leaves and loads those of the stack it goes to
- * (x86-64 and aarch64 by hand, elsewhere ucontext). Floating-point control words are not switched: no model
- * changes them. Every switch checks that the stack pointer it leaves is inside its stack, and that an
+ * On x86-64 the switch is inline: it declares every register spoilt, so the compiler saves what is live in the
+ * function that switches and one stack frame is all that a switch touches. On aarch64 it is a function that
+ * saves the callee-saved registers; elsewhere and under AddressSanitizer (which has to be told) see coroutine.c.
+ * Floating-point control words are not switched: no model changes them. Every switch checks that the stack pointer it leaves is inside its stack, and that an
  * unguarded stack's lowest page was not written; an overflow ends the process with the name of the coroutine.
  */
 #ifndef SIM_ENGINE_COROUTINE_H
@@ -13,7 +14,8 @@
 
 struct coroutine {
 	void *sp;
-	struct stack stack; /* base NULL: the thread's own */
+	const char *limit;  /* a stack pointer below this is an overflow; NULL: the thread's own stack */
+	struct stack stack;
 	void (*entry)(void *arg);
 	void *arg;
 	const char *name;
@@ -24,8 +26,54 @@ struct coroutine {
 void coroutine_init(struct coroutine *co, struct arena *a, const char *name, void (*entry)(void *arg), void *arg);
 /* Gives back its stack. Not from itself. */
 void coroutine_release(struct coroutine *co, struct arena *a);
-void coroutine_switch(struct coroutine *from, struct coroutine *to);
+static inline void coroutine_switch(struct coroutine *from, struct coroutine *to);
 /* The last switch of `from`: what it leaves is never resumed. */
 void coroutine_leave(struct coroutine *from, struct coroutine *to) __attribute__((noreturn));
+
+void coroutine_overflow(const struct coroutine *co) __attribute__((noreturn));
+void coroutine_switch_call(struct coroutine *from, struct coroutine *to); /* the switch where it is not inline */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define COROUTINE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define COROUTINE_ASAN 1
+#endif
+#endif
+
+#ifdef __x86_64__
+/* A new coroutine begins in coroutine_start, which finds itself in rdx. The frame pointer cannot be declared
+ * spoilt, so it is saved by hand. */
+static inline __attribute__((always_inline)) void coroutine_jump(struct coroutine *from, struct coroutine *to)
+{
+	void **save = &from->sp, *load = to->sp;
+
+	__asm__ volatile("pushq %%rbp\n\t"
+			 "leaq 1f(%%rip), %%rax\n\t"
+			 "pushq %%rax\n\t"
+			 "movq %%rsp, (%[save])\n\t"
+			 "movq %[load], %%rsp\n\t"
+			 "popq %%rax\n\t"
+			 "jmp *%%rax\n"
+			 "1:\tpopq %%rbp"
+			 : [save] "+D"(save), [load] "+S"(load), "+d"(to)
+			 :
+			 : "rax", "rbx", "rcx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
+			   "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
+			   "xmm13", "xmm14", "xmm15", "memory", "cc");
+}
+#endif
+
+static inline void coroutine_switch(struct coroutine *from, struct coroutine *to)
+{
+	if ((const char *)__builtin_frame_address(0) < from->limit ||
+	    __builtin_expect(from->limit && !from->stack.guarded && !stack_intact(&from->stack), 0))
+		coroutine_overflow(from);
+#if defined(__x86_64__) && !defined(COROUTINE_ASAN)
+	coroutine_jump(from, to);
+#else
+	coroutine_switch_call(from, to);
+#endif
+}
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * pending.c - the 4-ary heap of pending events. See pending.h.
+ * pending.c - what is next: the heap of timers, and its meeting with the tournament of CPUs. See pending.h.
  *
- * Costs (256 entries): about 25 ns for a take together with an insertion. The heap lives in the arena and
- * doubles; entries are 16 bytes, so with its slot pointer an entity pending costs under 64 bytes.
+ * The heap lives in the arena and doubles; an implicit 4-ary heap of 16-byte entries, the four children of a
+ * node in one cache line, the smallest chosen without a branch.
  */
 #include "sim/engine/pending.h"
 
@@ -31,18 +31,12 @@ void pending_init(struct sim *sim)
 	sim->capacity = 1024 - HEAP_LEAD;
 	sim->heap = heap_new(sim, sim->capacity);
 	sim->check_at = STALL_EVENTS;
-	sim->next = (struct pending_entry){ 0, 0 };
 }
 
 void pending_release(struct sim *sim)
 {
 	pending_check_free(sim->check);
 	sim->check = NULL;
-}
-
-static inline bool entry_before(struct pending_entry a, struct pending_entry b)
-{
-	return ((unsigned __int128)a.when << 64 | a.key) < ((unsigned __int128)b.when << 64 | b.key);
 }
 
 /* The smallest of the (up to four) children from `first`, by comparisons without branches. */
@@ -122,35 +116,61 @@ static void heap_rebuild(struct sim *sim)
 			sift_down(sim->heap, n, i, sim->heap[i]);
 }
 
-/* What the fast path compares with: the earliest entry or the end of the run, whichever comes first. */
-static void set_next(struct sim *sim)
+static void heap_insert(struct sim *sim, struct pending_entry e)
 {
-	struct pending_entry end = { sim->until, UINT64_MAX };
-
-	sim->next = sim->nr && entry_before(sim->heap[0], end) ? sim->heap[0] : end;
-	if (sim->stop)
-		sim->next.when = 0;
-}
-
-void pending_push(struct sim *sim, struct slot *slot)
-{
-	struct pending_entry e = { slot->when, pending_key(sim, slot, slot->when) };
-
 	if (sim->nr == sim->capacity)
 		heap_grow(sim);
 	if (sim->nr_stale > 64 && sim->nr_stale > sim->nr / 2)
 		heap_rebuild(sim);
 	sift_up(sim->heap, sim->nr++, e);
-	pending_check_insert(sim->check, e);
-	set_next(sim);
 }
 
-static void drop_top(struct sim *sim)
+static void heap_drop_top(struct sim *sim)
 {
-	pending_check_take(sim->check, sim->heap[0]);
 	sim->nr--;
 	if (sim->nr)
 		sift_down(sim->heap, sim->nr, 0, sim->heap[sim->nr]);
+}
+
+/* The earliest timer that is not stale; false if there is none. */
+static bool heap_top(struct sim *sim, struct pending_entry *top)
+{
+	while (sim->nr) {
+		*top = sim->heap[0];
+		if (entry_slot(sim, *top))
+			return true;
+		sim->nr_stale -= sim->nr_stale > 0;
+		pending_check_remove(sim->check, *top);
+		heap_drop_top(sim);
+	}
+	return false;
+}
+
+static struct pending_entry entry_of(const struct sim *sim, const struct slot *slot)
+{
+	if (slot->when == SIM_NEVER)
+		return (struct pending_entry){ SIM_NEVER, UINT64_MAX };
+	return (struct pending_entry){ slot->when, pending_key(sim, slot, slot->when) };
+}
+
+void pending_move(struct sim *sim, struct slot *slot, sim_time_t before)
+{
+	struct pending_entry e = entry_of(sim, slot);
+
+	if (slot->class == SIM_CLASS_CPU) {
+		tournament_set(sim, slot->leaf, e.when, e.key);
+		if (slot == sim->running)
+			sim->running = NULL;
+		if (before != SIM_NEVER)
+			pending_check_remove(sim->check, (struct pending_entry){ before, pending_key(sim, slot, before) });
+	} else if (slot->when != SIM_NEVER) {
+		heap_insert(sim, e);
+	}
+	if (slot->when == SIM_NEVER)
+		return;
+	pending_check_insert(sim->check, e);
+	if (entry_before(e, sim->next))
+		sim->next = e;
 }
 
 static bool time_moves(struct sim *sim)
@@ -163,54 +183,65 @@ static bool time_moves(struct sim *sim)
 	return !sim->stalled;
 }
 
-struct slot *pending_take(struct sim *sim, struct slot *push)
+/* What the running CPU must stay before: any other CPU, the first timer, the end of the run. */
+static void set_next(struct sim *sim, const struct slot *running)
 {
-	struct pending_entry mine = { 0, 0 };
+	struct pending_entry timer, next = tournament_other(sim, running->leaf);
+	struct pending_entry end = { sim->until, UINT64_MAX };
 
-	if (push)
-		mine = (struct pending_entry){ push->when, pending_key(sim, push, push->when) };
-	while (time_moves(sim) && !sim->stop) {
-		struct pending_entry top;
+	if (heap_top(sim, &timer) && entry_before(timer, next))
+		next = timer;
+	sim->next = entry_before(end, next) ? end : next;
+	if (sim->stop)
+		sim->next.when = 0;
+}
 
-		if (push && (!sim->nr || entry_before(mine, sim->heap[0]))) {
-			/* Only the slow-path conditions brought us here: it is still the first. */
-			if (mine.when > sim->until)
-				break;
-			top = mine;
-			pending_check_insert(sim->check, mine);
-			pending_check_take(sim->check, mine);
-			push = NULL;
-		} else if (sim->nr) {
-			top = sim->heap[0];
-			if (!entry_slot(sim, top)) {
-				sim->nr_stale -= sim->nr_stale > 0;
-				drop_top(sim);
-				continue;
-			}
-			if (top.when > sim->until)
-				break;
-			if (push) {
-				pending_check_insert(sim->check, mine);
-				pending_check_take(sim->check, top);
-				sift_down(sim->heap, sim->nr, 0, mine);
-				push = NULL;
-			} else {
-				drop_top(sim);
-			}
-		} else {
-			break;
-		}
-		struct slot *slot = sim->slots[(uint32_t)top.key];
+struct slot *pending_take(struct sim *sim)
+{
+	struct slot *before = sim->running;
+	struct pending_entry top = { SIM_NEVER, UINT64_MAX }, timer;
 
-		slot->when = SIM_NEVER;
-		sim->now = top.when;
-		pending_count(sim, top.when, top.key);
-		set_next(sim);
-		return slot;
+	if (before) { /* it gives way: pending again, or idle */
+		struct pending_entry e = entry_of(sim, before);
+
+		sim->running = NULL;
+		top = tournament_set(sim, before->leaf, e.when, e.key);
+		if (__builtin_expect(sim->check && e.when != SIM_NEVER, 0))
+			pending_check_insert(sim->check, e);
+	} else if (sim->nr_leaves) {
+		top = sim->tree[1];
 	}
-	if (push)
-		pending_push(sim, push);
-	else
-		set_next(sim);
-	return NULL;
+	sim->next.when = 0;
+	if (sim->stop || !time_moves(sim))
+		return NULL;
+	bool cpu = true;
+
+	if (sim->nr && heap_top(sim, &timer) && entry_before(timer, top)) {
+		top = timer;
+		cpu = false;
+	}
+	if (top.when > sim->until || top.when == SIM_NEVER)
+		return NULL;
+	struct slot *slot = sim->slots[(uint32_t)top.key];
+
+	if (__builtin_expect(sim->check != NULL, 0))
+		pending_check_take(sim->check, top);
+	slot->when = SIM_NEVER;
+	sim->now = top.when;
+	pending_count(sim, top.when, top.key);
+	if (cpu) {
+		sim->running = slot;
+		if (slot == before) /* it goes on alone: let it do so without coming here again */
+			set_next(sim, slot);
+	} else {
+		heap_drop_top(sim);
+	}
+	return slot;
+}
+
+bool pending_any(struct sim *sim)
+{
+	struct pending_entry e;
+
+	return heap_top(sim, &e) || (sim->nr_leaves && sim->tree[1].when != SIM_NEVER);
 }

@@ -1,13 +1,17 @@
 /*
  * pending.h - the set of pending events, and the layout of struct sim that its fast path needs.
  *
- * An implicit 4-ary heap of 16-byte entries (the four children of a node share a cache line, the smallest
- * is chosen without a branch). The earliest entry is also copied to `next`: the test whether a task may go
- * on without giving way is one comparison. Entries that were overtaken by slot_arm() or slot_cancel() stay
- * until they surface; the heap is rebuilt without them when they are the majority.
+ * Two structures, by what their entries do. CPUs are few, always there, and move at every step: they are the
+ * leaves of a tournament (tournament.c), in which moving one is a walk to the root whose addresses do not
+ * depend on the comparisons. Everything else (timers, control) is a 4-ary heap (pending.c), whose size is that
+ * of what is pending. The earlier of the two tops is next.
  *
- * With cross_check every insertion and removal is repeated on a pairing heap (pending_check.c), and the two
- * must agree on each event.
+ * The CPU that runs stays in the tournament with the time at which it was taken; its leaf is brought up to date
+ * once, when it gives way. While it goes on, `next` is what it must stay before: one comparison.
+ *
+ * Entries of the heap that were overtaken by slot_arm() or slot_cancel() stay until they surface; the heap is
+ * rebuilt without them when they are the majority. With cross_check everything is repeated on a pairing heap
+ * (pending_check.c), and the two must agree on each event.
  */
 #ifndef SIM_ENGINE_PENDING_H
 #define SIM_ENGINE_PENDING_H
@@ -24,7 +28,7 @@ struct pending_check;
 
 struct sim {
 	sim_time_t now;
-	struct pending_entry next; /* the earliest; when = 0 forces the slow path */
+	struct pending_entry next; /* the earliest but for the running CPU; when = 0: unknown, or stop */
 	uint64_t events, check_at; /* at check_at events the slow path looks whether time moves */
 	uint64_t fingerprint;
 	uint64_t seed;
@@ -32,7 +36,10 @@ struct sim {
 	volatile bool stop;
 	sim_time_t until;
 
-	struct pending_entry *heap; /* heap[1] begins a cache line */
+	struct slot *running;           /* the CPU slot taken last, until it gives way */
+	struct pending_entry *tree;     /* tree[1] is the root, the leaves begin at nr_leaves */
+	uint32_t nr_leaves, used_leaves; /* a power of two; given out */
+	struct pending_entry *heap;     /* heap[1] begins a cache line */
 	uint32_t nr, capacity, nr_stale;
 	struct slot **slots; /* by id */
 	uint32_t nr_slots, slot_capacity, *free_ids, nr_free_ids;
@@ -92,14 +99,27 @@ static inline bool pending_advance(struct sim *sim, sim_time_t when, const struc
 void pending_init(struct sim *sim);
 void pending_release(struct sim *sim);
 
-/* Inserts the slot at slot->when. */
-void pending_push(struct sim *sim, struct slot *slot);
+/* The slot is now pending at slot->when, after having been so at `before` (SIM_NEVER: not). */
+void pending_move(struct sim *sim, struct slot *slot, sim_time_t before);
 
 /*
  * Takes the earliest event that is due (not after sim->until) off the set, makes it the present (now, events,
  * fingerprint) and returns its slot, no longer pending. NULL: none is due, stop was asked for, or time stands
- * still. With `push` not NULL that slot is inserted first (one sift for both).
+ * still. The running CPU gives way: to go on later, its slot's `when` has been set to its time.
  */
-struct slot *pending_take(struct sim *sim, struct slot *push);
+struct slot *pending_take(struct sim *sim);
+
+/* Is anything pending at all? */
+bool pending_any(struct sim *sim);
+
+/* Tournament: a place for one more CPU; sets its entry and returns the earliest; the earliest of all but one. */
+uint32_t tournament_add(struct sim *sim);
+struct pending_entry tournament_set(struct sim *sim, uint32_t leaf, sim_time_t when, uint64_t key);
+struct pending_entry tournament_other(const struct sim *sim, uint32_t leaf);
+
+static inline bool entry_before(struct pending_entry a, struct pending_entry b)
+{
+	return ((unsigned __int128)a.when << 64 | a.key) < ((unsigned __int128)b.when << 64 | b.key);
+}
 
 #endif

@@ -48,7 +48,7 @@ enum sim_end sim_run(struct sim *sim, sim_time_t until)
 	struct slot *slot;
 
 	sim->until = until;
-	while ((slot = pending_take(sim, NULL)))
+	while ((slot = pending_take(sim)))
 		slot->fire(sim, slot);
 	if (sim->stalled) {
 		sim_fail(sim, "simulated time stands still at %.9f s: tasks take turns for ever without using time",
@@ -59,7 +59,7 @@ enum sim_end sim_run(struct sim *sim, sim_time_t until)
 		sim->stop = false;
 		return SIM_END_ASKED;
 	}
-	if (!sim->nr)
+	if (!pending_any(sim))
 		return SIM_END_IDLE;
 	sim->now = until;
 	return SIM_END_TIME;
@@ -169,6 +169,8 @@ void slot_init(struct sim *sim, struct slot *slot, enum sim_class class,
 		id = sim->nr_slots++;
 	}
 	*slot = (struct slot){ .when = SIM_NEVER, .id = id, .class = (uint8_t)class, .fire = fire };
+	if (class == SIM_CLASS_CPU)
+		slot->leaf = tournament_add(sim);
 	sim->slots[id] = slot;
 }
 
@@ -185,15 +187,24 @@ void slot_arm(struct sim *sim, struct slot *slot, sim_time_t when)
 		sim_fail(sim, "an event was scheduled %.3f ns in the past", sim_nanoseconds(sim->now - when));
 		when = sim->now;
 	}
-	if (slot->when == when)
+	sim_time_t before = slot->when;
+
+	if (before == when)
 		return;
-	sim->nr_stale += slot->when != SIM_NEVER;
 	slot->when = when;
-	pending_push(sim, slot);
+	if (slot->class != SIM_CLASS_CPU)
+		sim->nr_stale += before != SIM_NEVER;
+	pending_move(sim, slot, before);
 }
 
 void slot_cancel(struct sim *sim, struct slot *slot)
 {
-	sim->nr_stale += slot->when != SIM_NEVER;
+	sim_time_t before = slot->when;
+
+	if (before == SIM_NEVER)
+		return;
 	slot->when = SIM_NEVER;
+	if (slot->class != SIM_CLASS_CPU)
+		sim->nr_stale++;
+	pending_move(sim, slot, before);
 }

@@ -9,7 +9,7 @@
  * sequence is replaced by a hash of (seed, time, entity): any result that hangs on a tie shows itself.
  *
  * Every entity has at most one pending event, so the event is the entity's `struct slot`; arming it again
- * moves it. What was armed before stays in the heap as a stale entry and is dropped when it surfaces.
+ * moves it.
  */
 #ifndef SIM_ENGINE_SIM_H
 #define SIM_ENGINE_SIM_H
@@ -23,6 +23,7 @@
 
 struct sim;
 struct slot;
+struct coroutine;
 
 enum sim_class {
 	SIM_CLASS_CONTROL, /* the experiment itself: end of warm-up, samples, end of run */
@@ -35,7 +36,9 @@ enum sim_class {
 struct slot {
 	sim_time_t when; /* SIM_NEVER: not pending */
 	uint32_t id;     /* creation order: the sequence of the tie rule */
+	uint32_t leaf;   /* SIM_CLASS_CPU: its place in the tournament */
 	uint8_t class;   /* enum sim_class */
+	struct coroutine *co; /* SIM_CLASS_CPU: what goes on when it is its turn */
 	void (*fire)(struct sim *sim, struct slot *slot);
 };
 

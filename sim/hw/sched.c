@@ -196,6 +196,7 @@ static void switch_in(struct sim *sim, struct cpu *cpu, struct task *t)
 
 	move_to(s, t, cpu);
 	cpu->current = t;
+	cpu->slot.co = &t->co;
 	cpu->need_resched = false;
 	cpu->slice_start = sim->now;
 	cpu->switches++;

@@ -23,26 +23,21 @@ struct sched *sim_sched(const struct sim *sim)
 
 /* ---- switching ---- */
 
-static inline struct cpu *slot_cpu(struct slot *slot)
-{
-	return (struct cpu *)(void *)((char *)slot - offsetof(struct cpu, slot));
-}
-
 /* Goes to whatever is next: straight to the task of another CPU, or to the main loop for anything else. */
-static void switch_from(struct task *t, struct slot *push)
+static void switch_from(struct task *t)
 {
 	struct sim *sim = t->sim;
 
 	if (t->state == TASK_DEAD) /* its stack is nobody's place to run timers on */
 		coroutine_leave(&t->co, &sim->main);
-	struct slot *slot = pending_take(sim, push);
+	struct slot *slot = pending_take(sim);
 
 	while (slot && slot->class != SIM_CLASS_CPU) {
 		/* Timers run here, on this stack: they are short and never switch. */
 		slot->fire(sim, slot);
-		slot = pending_take(sim, NULL);
+		slot = pending_take(sim);
 	}
-	struct coroutine *to = slot ? &slot_cpu(slot)->current->co : &sim->main;
+	struct coroutine *to = slot ? slot->co : &sim->main;
 
 	if (to != &t->co)
 		coroutine_switch(&t->co, to);
@@ -50,26 +45,18 @@ static void switch_from(struct task *t, struct slot *push)
 
 static void resume_cpu(struct sim *sim, struct slot *slot)
 {
-	coroutine_switch(&sim->main, &slot_cpu(slot)->current->co);
+	coroutine_switch(&sim->main, slot->co);
 }
 
 void sched_away(struct task *t)
 {
-	switch_from(t, NULL);
-}
-
-/* The CPU goes on with its current task at t->clock. */
-static void sync_at(struct task *t)
-{
-	struct slot *slot = &t->cpu->slot;
-
-	slot->when = t->clock;
-	switch_from(t, slot);
+	switch_from(t);
 }
 
 void task_sync_slow(struct task *t)
 {
-	sync_at(t);
+	t->cpu->slot.when = t->clock; /* it is the running slot: pending_take() files it */
+	switch_from(t);
 }
 
 void cpu_work_naive(struct task *t, sim_time_t d)
@@ -124,7 +111,7 @@ void task_yield(struct task *t)
 {
 	task_sync(t);
 	sched_account(t);
-	if (t->cpu->queue && t->cpu->queue->vruntime > t->vruntime)
+	if (t->cpu->queue && t->cpu->queue->vruntime >= t->vruntime)
 		t->vruntime = t->cpu->queue->vruntime + 1;
 	if (t->cpu->queue || need_resched(t))
 		schedule(t);

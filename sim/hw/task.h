@@ -136,7 +136,7 @@ void task_sleep(struct task *t, sim_time_t d); /* whatever happens, sleeps for d
  */
 bool task_wake(struct sim *sim, struct task *waker, struct task *sleeper);
 
-/* sched_yield(): behind every equal. */
+/* sched_yield(): behind the first that waits. */
 void task_yield(struct task *t);
 
 /* Moves the running task to another CPU and pins it there (sched_setaffinity). */
