@@ -84,25 +84,32 @@ static void give_back(struct task *t, struct host *host, uint32_t nid)
 	spin_unlock_irq(t, &node->lock);
 }
 
-frame_t frame_alloc(struct task *t, struct host *host)
+/* From the running CPU's list of that node, which is filled if it is empty. */
+static frame_t take(struct task *t, struct host *host, uint32_t nid)
 {
 	struct page_state *ps = host->pages;
+	struct page_cpu_list *list = cpu_list(host, t, nid);
+
+	if (!list->free && ps->nodes[nid].nr_free) {
+		refill(t, host, nid);
+		list = cpu_list(host, t, nid); /* the task may have been moved since */
+	}
+	if (!list->free)
+		return NO_FRAME;
+	list->nr--;
+	return pop(ps->pages, &list->free);
+}
+
+frame_t frame_alloc(struct task *t, struct host *host)
+{
+	uint32_t local = t->cpu->node;
+	frame_t frame;
 
 	cpu_defer(t, host->costs->page_alloc);
-	for (uint32_t i = 0; i < host->nr_nodes; i++) {
-		uint32_t nid = (t->cpu->node + i) % host->nr_nodes;
-		struct page_cpu_list *list = cpu_list(host, t, nid);
-
-		if (!list->free && ps->nodes[nid].nr_free) {
-			refill(t, host, nid);
-			list = cpu_list(host, t, nid); /* the task may have been moved since */
-		}
-		if (list->free) {
-			list->nr--;
-			return pop(ps->pages, &list->free);
-		}
-	}
-	return NO_FRAME;
+	frame = take(t, host, local);
+	for (uint32_t i = 1; !frame && i < host->nr_nodes; i++)
+		frame = take(t, host, (local + i) % host->nr_nodes);
+	return frame;
 }
 
 void frame_free(struct task *t, struct host *host, frame_t frame)

@@ -21,20 +21,17 @@ struct page_drain {
 	uint32_t pending; /* CPUs that are still to do theirs */
 };
 
-struct lruvec *memcg_lruvec(struct memcg *m, uint32_t node)
+struct lruvec *lruvec_create(struct memcg *m, uint32_t node)
 {
 	struct host *host = m->host;
+	struct lruvec *lruvec = sim_alloc(host->sim, sizeof *lruvec);
 
 	if (!m->lruvecs)
 		m->lruvecs = sim_alloc(host->sim, host->nr_nodes * sizeof *m->lruvecs);
-	struct lruvec *lruvec = m->lruvecs[node];
-
-	if (!lruvec) {
-		lruvec = m->lruvecs[node] = sim_alloc(host->sim, sizeof *lruvec);
-		lruvec->memcg = m;
-		lruvec->node = node;
-		spin_lock_init(&lruvec->lock, host->pages->lru_class);
-	}
+	m->lruvecs[node] = lruvec;
+	lruvec->memcg = m;
+	lruvec->node = node;
+	spin_lock_init(&lruvec->lock, host->pages->lru_class);
 	return lruvec;
 }
 

@@ -48,7 +48,12 @@ struct lruvec {
 	frame_t head[NR_LRU_LISTS], tail[NR_LRU_LISTS];
 	uint64_t lru_zone_size[NR_LRU_LISTS]; /* exact, beside the flushed counters */
 };
-struct lruvec *memcg_lruvec(struct memcg *m, uint32_t node);
+struct lruvec *lruvec_create(struct memcg *m, uint32_t node);
+
+static inline struct lruvec *memcg_lruvec(struct memcg *m, uint32_t node)
+{
+	return m->lruvecs && m->lruvecs[node] ? m->lruvecs[node] : lruvec_create(m, node);
+}
 
 /* Free frames of a node, and of a node on one CPU (struct per_cpu_pages). */
 struct page_node {
