@@ -23,9 +23,16 @@
 static inline struct machine plain_machine(uint32_t cpus)
 {
 	return (struct machine){
-		.cpus = cpus, .nodes = 1, .threads_per_core = 1, .hz = HZ,
-		.slice = 3 * SIM_MS, .latency = 24 * SIM_MS, .wakeup_granularity = 4 * SIM_MS,
-		.bandwidth_slice = 5 * SIM_MS, .rcu_gp_start = 100 * SIM_US, .rcu_gp_poll = 4 * SIM_MS,
+		.cpus = cpus,
+		.nodes = 1,
+		.threads_per_core = 1,
+		.hz = HZ,
+		.slice = 3 * SIM_MS,
+		.latency = 24 * SIM_MS,
+		.wakeup_granularity = 4 * SIM_MS,
+		.bandwidth_slice = 5 * SIM_MS,
+		.rcu_gp_start = 100 * SIM_US,
+		.rcu_gp_poll = 4 * SIM_MS,
 	};
 }
 
@@ -45,7 +52,8 @@ static inline struct sim *host_new(const struct machine *m)
 	return host_new_as(m, PREEMPT_VOLUNTARY, false);
 }
 
-static inline struct task *host_task(struct sim *sim, uint32_t cpu, void (*run)(struct task *t, void *arg), void *arg)
+static inline struct task *host_task(struct sim *sim, uint32_t cpu, void (*run)(struct task *t, void *arg),
+				     void *arg)
 {
 	const struct task_attr attr = { .name = "test", .run = run, .arg = arg, .cpu = (int32_t)cpu };
 

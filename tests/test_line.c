@@ -40,7 +40,8 @@ static void topology_is_consistent(void **state)
 
 			assert_in_range(machine_node(&m, cpu), 0, m.nodes - 1);
 			assert_in_range(socket, 0, (m.sockets ? m.sockets : m.nodes) - 1);
-			assert_in_range(cpu, machine_socket_first(&m, socket), machine_socket_first(&m, socket + 1) - 1);
+			assert_in_range(cpu, machine_socket_first(&m, socket),
+					machine_socket_first(&m, socket + 1) - 1);
 			if (cpu % m.threads_per_core)
 				assert_int_equal(machine_node(&m, cpu), machine_node(&m, cpu - 1));
 		}
@@ -61,7 +62,8 @@ static void transfer_goes_by_distance(void **state)
 	assert_int_equal(machine_transfer(&m, 159, 160), m.line_remote);
 }
 
-static sim_time_t cost_of(struct task *t, uint32_t cpu, struct line *l, void (*access)(struct task *, struct line *))
+static sim_time_t cost_of(struct task *t, uint32_t cpu, struct line *l,
+			  void (*access)(struct task *, struct line *))
 {
 	task_pin(t, cpu);
 	task_sync(t);

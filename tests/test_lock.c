@@ -91,7 +91,8 @@ static void lock_and_unlock(struct task *t, void *arg)
 		assert_int_equal(t->clock - before, (i ? m->line_hit : m->line_memory) + m->atomic);
 		assert_false(spin_is_contended(l));
 		spin_unlock(t, l);
-		assert_int_equal(t->clock - before, (i ? 2 : 1) * m->line_hit + (i ? 0 : m->line_memory) + m->atomic);
+		assert_int_equal(t->clock - before,
+				 (i ? 2 : 1) * m->line_hit + (i ? 0 : m->line_memory) + m->atomic);
 	}
 	assert_int_equal(t->preempt_count, 0);
 }

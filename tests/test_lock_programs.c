@@ -1,5 +1,5 @@
 /*
- * test_lock_programs.c - 2,000 random programs of tasks, locks, lines, sleeps, preemption and quotas.
+ * test_lock_programs.c - 1,200 random programs of tasks, locks, lines, sleeps, preemption and quotas.
  *
  * Each program runs twice, with private work merged and on the naive engine that synchronises at every step.
  * In both every lock must exclude whom it has to, nothing may get stuck, and both must come to the same end:
@@ -18,10 +18,10 @@ struct program {
 	struct seqlock seqlock;
 	struct line line;
 	uint32_t in_spin[2], in_mutex[2], readers, writers;
-	uint64_t first, second; /* written one after the other in the seqlock, always together */
+	uint64_t first, second;    /* written one after the other in the seqlock, always together */
 	uint64_t counter, counted; /* read, worked on and written back in mutex 0 */
-	uint64_t loads; /* of the pair */
-	uint64_t digest; /* of the times at which each task passed each point */
+	uint64_t loads;            /* of the pair */
+	uint64_t digest;           /* of the times at which each task passed each point */
 };
 
 struct actor {
@@ -229,9 +229,13 @@ static void run_program(uint64_t seed, bool naive, struct outcome *o)
 	seqlock_init(&p.seqlock, lock_class(sim, names[3]));
 	line_init(&p.line);
 	for (uint32_t i = 0; i < nr; i++) {
-		actors[i] = (struct actor){ .p = &p, .random = random + i * 77 + 1, .steps = 1 + (uint32_t)draw(&random, 40) };
+		actors[i] = (struct actor){ .p = &p,
+					    .random = random + i * 77 + 1,
+					    .steps = 1 + (uint32_t)draw(&random, 40) };
 		const struct task_attr attr = {
-			.name = "actor", .run = actor_main, .arg = &actors[i],
+			.name = "actor",
+			.run = actor_main,
+			.arg = &actors[i],
 			.cpu = draw(&random, 2) ? -1 : (int32_t)draw(&random, m.cpus),
 			.bandwidth = draw(&random, 2) ? b : NULL,
 		};
@@ -261,7 +265,7 @@ static void random_programs_exclude_and_agree_with_the_naive_engine(void **state
 	uint64_t contended = 0, loads = 0;
 
 	(void)state;
-	for (uint64_t seed = 0; seed < 2000; seed++) {
+	for (uint64_t seed = 0; seed < 1200; seed++) {
 		struct outcome merged = { .end = 0 }, naive = { .end = 0 };
 
 		run_program(seed, false, &merged);
@@ -269,8 +273,9 @@ static void random_programs_exclude_and_agree_with_the_naive_engine(void **state
 		contended += merged.contended;
 		loads += merged.loads;
 		if (merged.end != naive.end || merged.digest != naive.digest)
-			fail_msg("program %llu: ends at %llu ps, naively at %llu ps", (unsigned long long)seed,
-				 (unsigned long long)merged.end, (unsigned long long)naive.end);
+			fail_msg("program %llu: ends at %llu ps, naively at %llu ps",
+				 (unsigned long long)seed, (unsigned long long)merged.end,
+				 (unsigned long long)naive.end);
 		assert_memory_equal(merged.clocks, naive.clocks, sizeof merged.clocks);
 		for (int i = 0; i < 4; i++) {
 			const struct lock_class *a = &merged.class[i], *b = &naive.class[i];

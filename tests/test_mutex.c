@@ -62,7 +62,8 @@ static void waiters_of_a_running_owner_spin(void **state)
 		host_task(sim, i, waiter_main, &s);
 	host_finish(sim);
 	for (uint32_t i = 1; i < 4; i++)
-		assert_in_range(s.at[i] - s.at[i - 1], 10 * SIM_US + m.line_socket, 10 * SIM_US + 3 * m.line_socket);
+		assert_in_range(s.at[i] - s.at[i - 1], 10 * SIM_US + m.line_socket,
+				10 * SIM_US + 3 * m.line_socket);
 	assert_int_equal(s.mutex.class->contended, 3);
 	assert_int_equal(s.mutex.class->spin_total, s.mutex.class->wait_total);
 	for (uint32_t i = 0; i < 4; i++)
@@ -147,7 +148,10 @@ static void short_user(struct task *t, void *arg)
 static struct lock_class *throttle(struct sim *sim, struct scene *s, uint32_t cpus)
 {
 	const struct task_attr attr = {
-		.name = "throttled", .run = throttled_owner, .arg = s, .cpu = 0,
+		.name = "throttled",
+		.run = throttled_owner,
+		.arg = s,
+		.cpu = 0,
 		.bandwidth = bandwidth_create(sim, 2 * SIM_MS, 100 * SIM_MS, NULL),
 	};
 
@@ -173,7 +177,7 @@ static void a_throttled_owner_makes_a_convoy_of_a_mutex_only(void **state)
 	assert_int_equal(class->contended, 5);
 	assert_true(class->wait_total > 5 * 100 * SIM_MS);
 	assert_true(class->spin_total < 5 * 3 * SIM_MS); /* asleep while the owner is parked */
-	for (uint32_t i = 2; i < 6; i++) /* and woken one after the other */
+	for (uint32_t i = 2; i < 6; i++)                 /* and woken one after the other */
 		assert_in_range(convoy.at[i] - convoy.at[i - 1], 10 * SIM_US + m.wakeup_remote, 20 * SIM_US);
 	sim_destroy(sim);
 

@@ -4,7 +4,7 @@
 #include "tests/hw_host.h"
 
 #define START (100 * SIM_US) /* plain_machine(): request to start */
-#define POLL (4 * SIM_MS)
+#define POLL  (4 * SIM_MS)
 
 struct reader {
 	sim_time_t enter, length;

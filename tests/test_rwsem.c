@@ -57,8 +57,10 @@ static struct sim *open_yard(struct yard *y, struct machine *m, struct visitor *
 
 static void readers_share(void **state)
 {
-	struct visitor v[4] = { { .name = 'a', .stays = SIM_MS }, { .name = 'b', .stays = SIM_MS },
-				{ .name = 'c', .stays = SIM_MS }, { .name = 'd', .stays = 3 * SIM_MS } };
+	struct visitor v[4] = { { .name = 'a', .stays = SIM_MS },
+				{ .name = 'b', .stays = SIM_MS },
+				{ .name = 'c', .stays = SIM_MS },
+				{ .name = 'd', .stays = 3 * SIM_MS } };
 	struct machine m;
 	struct yard y;
 	struct sim *sim = open_yard(&y, &m, v, 4);

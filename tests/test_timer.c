@@ -11,13 +11,17 @@ static void the_wheel_rounds_up_by_level(void **state)
 	static const struct {
 		uint64_t now, expires, fires;
 	} table[] = {
-		{ 0, 0, 1 },        { 0, 1, 2 },        { 100, 101, 102 },  { 0, 62, 63 },      /* exact, and one */
-		{ 0, 63, 64 },      { 0, 64, 72 },      { 0, 71, 72 },      { 1, 64, 72 },      /* of 8 */
-		{ 0, 500, 504 },    { 0, 503, 504 },    { 4, 504, 512 },    { 3, 503, 504 },
-		{ 0, 504, 512 },    { 0, 511, 512 },    { 0, 512, 576 },    { 7, 600, 640 },    /* of 64 */
-		{ 0, 4031, 4032 },  { 0, 4032, 4096 },  { 0, 4096, 4608 },  { 9, 32000, 32256 },/* of 512 */
-		{ 0, 32256, 32768 },{ 0, 32768, 36864 },                                        /* of 4096 */
-		{ 50, 40, 50 },                                                                  /* past */
+		{ 0, 0, 1 },         { 0, 1, 2 },         { 100, 101, 102 },
+		{ 0, 62, 63 }, /* exact, and one */
+		{ 0, 63, 64 },       { 0, 64, 72 },       { 0, 71, 72 },
+		{ 1, 64, 72 }, /* of 8 */
+		{ 0, 500, 504 },     { 0, 503, 504 },     { 4, 504, 512 },
+		{ 3, 503, 504 },     { 0, 504, 512 },     { 0, 511, 512 },
+		{ 0, 512, 576 },     { 7, 600, 640 }, /* of 64 */
+		{ 0, 4031, 4032 },   { 0, 4032, 4096 },   { 0, 4096, 4608 },
+		{ 9, 32000, 32256 },                      /* of 512 */
+		{ 0, 32256, 32768 }, { 0, 32768, 36864 }, /* of 4096 */
+		{ 50, 40, 50 },                           /* past */
 	};
 
 	(void)state;
@@ -31,7 +35,8 @@ static void the_wheel_is_never_early_and_late_by_its_granularity(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
-		uint64_t now = draw(&random, 1000000), delta = draw(&random, (uint64_t)1 << draw(&random, 31));
+		uint64_t now = draw(&random, 1000000),
+			 delta = draw(&random, (uint64_t)1 << draw(&random, 31));
 		uint64_t fires = ktimer_wheel(now, now + delta), granularity = 1;
 
 		for (uint64_t reach = 63; delta >= reach && granularity < (uint64_t)1 << 24; reach *= 8)
@@ -126,7 +131,7 @@ static void busy_at_last(struct task *t, void *arg)
 	(void)arg;
 	user_work(t, 3 * TICK / 4); /* over before a tick: 50.1 to 50.85 */
 	task_sleep(t, 10 * TICK);
-	user_work(t, 3 * TICK);     /* 60.85 to 63.85 */
+	user_work(t, 3 * TICK); /* 60.85 to 63.85 */
 }
 
 /* Due at tick 11 on an idle CPU; that is busy first between two ticks, then at tick 61. */
@@ -135,7 +140,9 @@ static void a_deferrable_timer_waits_for_a_tick_that_is_not_idle(void **state)
 	struct machine m = plain_machine(2);
 	struct sim *sim = host_new(&m);
 	struct alarm deferrable = { .times = 0 }, plain = { .times = 0 }, elsewhere = { .times = 0 };
-	struct task_attr attr = { .name = "late", .run = busy_at_last, .cpu = 0, .start = 50 * TICK + TICK / 10 };
+	struct task_attr attr = {
+		.name = "late", .run = busy_at_last, .cpu = 0, .start = 50 * TICK + TICK / 10
+	};
 
 	(void)state;
 	ktimer_init(sim, &deferrable.timer, ring);

@@ -62,7 +62,8 @@ static struct copies copies_near(const struct machine *m, const struct line *l, 
 	c.own = map_test(l->sharers, cpu->id);
 	c.core = map_count(l->sharers, first, last) - c.own;
 	c.socket = map_count(l->sharers, machine_socket_first(m, cpu->socket),
-			     machine_socket_first(m, cpu->socket + 1)) - c.own;
+			     machine_socket_first(m, cpu->socket + 1)) -
+		   c.own;
 	return c;
 }
 

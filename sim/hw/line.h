@@ -39,10 +39,10 @@ void line_rmw(struct task *t, struct line *l);   /* locked read-modify-write */
 sim_time_t line_touch(struct task *t, struct line *l, bool write);
 sim_time_t line_touch_rmw(struct task *t, struct line *l);
 
-/* Moves the line and returns the cost of the access, for a caller that charges it himself later in the step. */
+/* Moves the line and returns the cost of the access, for a caller that charges it later in the step. */
 sim_time_t line_cost(const struct task *t, struct line *l, bool write);
 
-/* Sends the line, modified, to a CPU that waits for it, and returns when it is there: the hand-off of a lock. */
+/* Sends the line, modified, to a CPU that waits for it; returns when it is there. The hand-off of a lock. */
 sim_time_t line_send(const struct task *t, struct line *l, uint32_t to);
 
 #endif

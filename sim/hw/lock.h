@@ -12,7 +12,8 @@
  * rwsem: readers share, writers exclude; waiters sleep in arrival order, adjacent readers enter together.
  * seqlock: a spinlock for writers and a count that makes readers try again.
  *
- * All of them synchronise (task.h). A lock is initialised once; its line may be given back with line_release().
+ * All of them synchronise (task.h). A lock is initialised once; its line may be given back with
+ * line_release().
  */
 #ifndef SIM_HW_LOCK_H
 #define SIM_HW_LOCK_H
@@ -27,12 +28,12 @@ struct lock_class {
 	uint64_t acquisitions, contended;
 	sim_time_t wait_total, wait_max; /* contended acquisitions only */
 	sim_time_t hold_total, hold_max;
-	sim_time_t spin_total;           /* of the waits: spent burning a CPU */
-	double queue_area;               /* integral of the number of waiters over time, ps: Little's law */
-	struct histogram *wait;          /* ns, contended only */
-	struct histogram *hold;          /* ns; readers of one rwsem that overlap hold it once */
-	uint32_t waiting;                /* now */
-	sim_time_t changed;              /* when `waiting` last did; queue_area is right up to here */
+	sim_time_t spin_total;  /* of the waits: spent burning a CPU */
+	double queue_area;      /* integral of the number of waiters over time, ps: Little's law */
+	struct histogram *wait; /* ns, contended only */
+	struct histogram *hold; /* ns; readers of one rwsem that overlap hold it once */
+	uint32_t waiting;       /* now */
+	sim_time_t changed;     /* when `waiting` last did; queue_area is right up to here */
 	struct lock_class *next;
 };
 
@@ -105,7 +106,7 @@ struct seqlock {
 void seqlock_init(struct seqlock *s, struct lock_class *class);
 void write_seqlock(struct task *t, struct seqlock *s);
 void write_sequnlock(struct task *t, struct seqlock *s);
-/* do { seq = read_seqbegin(t, s); ... } while (read_seqretry(t, s, seq)); begin waits for a writer to leave */
+/* do { seq = read_seqbegin(t, s); ... } while (read_seqretry(t, s, seq)); begin waits for a writer to end. */
 uint64_t read_seqbegin(struct task *t, struct seqlock *s);
 bool read_seqretry(struct task *t, struct seqlock *s, uint64_t sequence);
 

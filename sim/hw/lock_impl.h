@@ -2,9 +2,9 @@
  * lock_impl.h - what the kinds of lock share: queues of tasks and the accounts of a class.
  *
  * The accounts are changed in synchronised steps only, so that sums come out the same however finely the
- * private work between them is cut. wait_total is the sum of what each waiter waited; queue_area is the number
- * of waiters weighted by time. Little's law says that they agree once nobody waits, which the tests use as a
- * check of one against the other.
+ * private work between them is cut. wait_total is the sum of what each waiter waited; queue_area is the
+ * number of waiters weighted by time. Little's law says that they agree once nobody waits, which the tests
+ * use as a check of one against the other.
  */
 #ifndef SIM_HW_LOCK_IMPL_H
 #define SIM_HW_LOCK_IMPL_H
@@ -12,7 +12,7 @@
 #include "sim/hw/lock.h"
 
 void lock_wait_begin(struct lock_class *class, sim_time_t now);
-/* Got it at `now` after waiting since `since`, of which it burned its CPU for `spun`. Counts the acquisition. */
+/* Got it at `now`, waiting from `since`; burned its CPU for `spun` of that. Counts the acquisition. */
 void lock_wait_end(struct lock_class *class, sim_time_t now, sim_time_t since, sim_time_t spun);
 void lock_held(struct lock_class *class, sim_time_t length);
 

@@ -1,8 +1,8 @@
 /*
  * machine.c - which CPUs are near each other. See machine.h.
  *
- * CPUs are dealt out in blocks: threads of a core are neighbours in number, cores of a node follow each other,
- * nodes of a socket follow each other. Shares that do not divide evenly differ by one core.
+ * CPUs are dealt out in blocks: threads of a core are neighbours in number, cores of a node follow each
+ * other, nodes of a socket follow each other. Shares that do not divide evenly differ by one core.
  */
 #include "sim/hw/machine.h"
 

@@ -20,12 +20,12 @@ struct machine {
 	uint32_t threads_per_core; /* at least 1; CPUs that share a core are neighbours in number */
 
 	/* Cache lines: time until a CPU has the line, by where it was. */
-	sim_time_t line_hit;       /* in this CPU's own cache, writable or shared as needed */
-	sim_time_t line_core;      /* in the cache of the other thread of this core */
-	sim_time_t line_socket;    /* modified in another core of this socket */
-	sim_time_t line_remote;    /* modified on another socket */
-	sim_time_t line_memory;    /* in no cache, memory of this socket */
-	sim_time_t atomic;         /* added to any locked read-modify-write */
+	sim_time_t line_hit;    /* in this CPU's own cache, writable or shared as needed */
+	sim_time_t line_core;   /* in the cache of the other thread of this core */
+	sim_time_t line_socket; /* modified in another core of this socket */
+	sim_time_t line_remote; /* modified on another socket */
+	sim_time_t line_memory; /* in no cache, memory of this socket */
+	sim_time_t atomic;      /* added to any locked read-modify-write */
 
 	/* Scheduler (CFS). */
 	sim_time_t context_switch; /* of the CPU, from one task to another */

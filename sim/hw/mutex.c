@@ -5,19 +5,19 @@
  * stealing it from a task that has been woken for it. A taken one is waited for in two ways.
  *
  * Optimistic spinning (mutex_optimistic_spin): while the owner runs on a CPU the release is probably near.
- * The spinners queue up; only the first watches the owner, the others wait for it to leave the queue. All give
- * up when they are asked to reschedule; the first also when the owner leaves its CPU, and then passes the
- * place on, so that a crowd of spinners dissolves one by one, a line transfer apart.
+ * The spinners queue up; only the first watches the owner, the others wait for it to leave the queue. All
+ * give up when they are asked to reschedule; the first also when the owner leaves its CPU, and then passes
+ * the place on, so that a crowd of spinners dissolves one by one, a line transfer apart.
  *
  * Sleeping: each unlock wakes the first sleeper, which tries again when it runs. If somebody else has got the
  * mutex meanwhile it sets `handoff`: the next unlock gives the mutex to it whatever spinners there are. Until
  * then it spins too, if the owner runs.
  *
- * This is where a mutex loses against a spinlock: an owner that is preempted or throttled lets everybody go to
- * sleep behind it, and each of them then has to be woken in turn (the convoy).
+ * This is where a mutex loses against a spinlock: an owner that is preempted or throttled lets everybody go
+ * to sleep behind it, and each of them then has to be woken in turn (the convoy).
  *
- * A waiter is not counted as the owner of the line before it owns the mutex, as with the spinlock. The list of
- * sleepers is protected by a lock of its own in the kernel; its cost is in machine.mutex_slowpath.
+ * A waiter is not counted as the owner of the line before it owns the mutex, as with the spinlock. The list
+ * of sleepers is protected by a lock of its own in the kernel; its cost is in machine.mutex_slowpath.
  */
 #include "sim/hw/lock_impl.h"
 

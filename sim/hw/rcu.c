@@ -1,14 +1,14 @@
 /*
  * rcu.c - RCU, after kernel/rcu/tree.c of Linux 6.1 without preemptible readers. See rcu.h.
  *
- * One grace period at a time. At its start every CPU is asked for the section that it is in; those that are in
- * one are looked at again every rcu_gp_poll, as the grace-period kthread does in rcu_gp_fqs_loop, until the
- * last has left it. An idle CPU is in no section and costs nothing.
+ * One grace period at a time. At its start every CPU is asked for the section that it is in; those that are
+ * in one are looked at again every rcu_gp_poll, as the grace-period kthread does in rcu_gp_fqs_loop, until
+ * the last has left it. An idle CPU is in no section and costs nothing.
  *
  * Sections are private work, so when a grace period starts a CPU may have gone ahead through several of them.
  * Each CPU therefore keeps the times of the sections that may still lie in the future: the list begins anew
- * when the last one in it is over. A time at which timer and CPU meet belongs to the timer, as in the order of
- * events: a section that begins at the start of a grace period is a later one, and one that ends at the
+ * when the last one in it is over. A time at which timer and CPU meet belongs to the timer, as in the order
+ * of events: a section that begins at the start of a grace period is a later one, and one that ends at the
  * instant of a look is still there.
  *
  * Simpler than the kernel: a CPU counts as quiescent as soon as it is out of its section, not at its next

@@ -1,11 +1,11 @@
 /*
  * timer.c - timers of the timer wheel, after kernel/time/timer.c of Linux 4.8 and later. See work.h.
  *
- * The wheel has levels of 64 buckets, each level eight times coarser than the one below. A timer goes into the
- * lowest level that reaches its time and into the bucket after that time, never the one before it (calc_index),
- * and stays there: nothing is moved to a finer level as the time comes near. So its lateness is known when it
- * is set, and a simulated timer needs no wheel: it is one pending event at the time at which the wheel would
- * have run it.
+ * The wheel has levels of 64 buckets, each level eight times coarser than the one below. A timer goes into
+ * the lowest level that reaches its time and into the bucket after that time, never the one before it
+ * (calc_index), and stays there: nothing is moved to a finer level as the time comes near. So its lateness is
+ * known when it is set, and a simulated timer needs no wheel: it is one pending event at the time at which
+ * the wheel would have run it.
  *
  * Example, HZ 250: 2 s are 500 ticks, the second level, 8 ticks a bucket: it fires 2.000 to 2.032 s later,
  * on a multiple of 32 ms.
@@ -15,8 +15,8 @@
  */
 #include "sim/hw/work.h"
 
-#define LEVELS 9        /* LVL_DEPTH for HZ above 100 */
-#define LEVEL_SHIFT 3   /* LVL_CLK_SHIFT */
+#define LEVELS        9 /* LVL_DEPTH for HZ above 100 */
+#define LEVEL_SHIFT   3 /* LVL_CLK_SHIFT */
 #define LEVEL_BUCKETS 64
 
 /* Beyond this many ticks a timer no longer fits the level below n (LVL_START). */

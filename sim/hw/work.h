@@ -24,7 +24,8 @@ struct ktimer {
 	void (*func)(struct sim *sim, struct ktimer *timer);
 	bool deferrable;
 	uint32_t cpu;
-	struct ktimer *next, **prev; /* among those due that wait for their CPU to leave idleness; prev NULL: none */
+	struct ktimer *next,
+		**prev; /* among those due that wait for their CPU to leave idleness; prev NULL: none */
 };
 
 void ktimer_init(struct sim *sim, struct ktimer *timer, void (*func)(struct sim *sim, struct ktimer *timer));

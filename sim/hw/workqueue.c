@@ -2,17 +2,17 @@
  * workqueue.c - work queues, after kernel/workqueue.c of Linux 6.1. See work.h.
  *
  * A queue has a pool of workers for each CPU, or a single one if it is unbound. Queued work goes to a worker
- * that sleeps, the one that fell asleep last (first_idle_worker), or to a new one, or waits on the pool's list
- * while max_active workers are at work. A worker that has done its work takes the next from the list and sleeps
- * only when there is none.
+ * that sleeps, the one that fell asleep last (first_idle_worker), or to a new one, or waits on the pool's
+ * list while max_active workers are at work. A worker that has done its work takes the next from the list and
+ * sleeps only when there is none.
  *
  * Work is never run by two workers at a time (find_worker_executing_work): what is queued while it still runs
  * is put behind it on the worker that runs it. The worker does not touch a work item after having called it,
  * since it may be gone; it is recognised by its address and function, as in the kernel.
  *
- * Simpler than the kernel: pools are not shared between queues, and workers of one CPU's pool run side by side
- * under the scheduler instead of one taking over when another sleeps. A new worker costs its maker no more than
- * waking one would.
+ * Simpler than the kernel: pools are not shared between queues, and workers of one CPU's pool run side by
+ * side under the scheduler instead of one taking over when another sleeps. A new worker costs its maker no
+ * more than waking one would.
  */
 #include "sim/hw/work.h"
 
@@ -25,9 +25,9 @@ struct work_list {
 struct worker {
 	struct task *task;
 	struct pool *pool;
-	struct worker *next;    /* among the idle or the busy ones of the pool */
-	struct work_list list;  /* to be run by it and nobody else; the first is its next */
-	struct work *running;   /* or NULL; compared with, never followed */
+	struct worker *next;   /* among the idle or the busy ones of the pool */
+	struct work_list list; /* to be run by it and nobody else; the first is its next */
+	struct work *running;  /* or NULL; compared with, never followed */
 	void (*func)(struct task *t, struct work *work);
 };
 
@@ -35,15 +35,15 @@ struct pool {
 	struct workqueue *wq;
 	struct worker *idle, *busy;
 	uint32_t nr_busy;
-	int32_t cpu;            /* -1: unbound */
-	struct work_list list;  /* waits for a worker */
+	int32_t cpu;           /* -1: unbound */
+	struct work_list list; /* waits for a worker */
 };
 
 struct workqueue {
 	const char *name;
 	uint32_t max_active;
 	bool unbound;
-	struct pool *pools;     /* one, or one a CPU */
+	struct pool *pools; /* one, or one a CPU */
 };
 
 static void list_init(struct work_list *list)
@@ -134,7 +134,10 @@ static void start(struct sim *sim, struct pool *pool, struct task *t, struct wor
 		return;
 	}
 	const struct task_attr attr = {
-		.name = pool->wq->name, .run = worker_main, .arg = w, .cpu = pool->cpu,
+		.name = pool->wq->name,
+		.run = worker_main,
+		.arg = w,
+		.cpu = pool->cpu,
 	};
 
 	w->task = task_spawn(sim, &attr);
@@ -207,7 +210,8 @@ bool queue_work_on(struct sim *sim, struct task *t, uint32_t cpu, struct workque
 
 static void delay_over(struct sim *sim, struct ktimer *timer)
 {
-	struct delayed_work *dw = (struct delayed_work *)(void *)((char *)timer - offsetof(struct delayed_work, timer));
+	struct delayed_work *dw = (struct delayed_work *)(void *)((char *)timer -
+								  offsetof(struct delayed_work, timer));
 
 	insert(sim, dw->wq, NULL, &dw->work);
 }
