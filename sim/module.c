@@ -33,15 +33,15 @@ static const struct {
 	const char *name;
 	bool ops, options, axis;
 } kinds[NR_MODULE_KINDS] = {
-	[MODULE_SECTION] = {.name = "section", .options = true},
-	[MODULE_COSTS] = {.name = "costs", .options = true},
-	[MODULE_AXIS] = {.name = "axis", .ops = true},
-	[MODULE_POLICY] = {.name = "policy", .axis = true},
-	[MODULE_WORKLOAD] = {.name = "workload", .ops = true},
-	[MODULE_DEVICE] = {.name = "device"},
-	[MODULE_METRICS] = {.name = "metrics", .ops = true},
-	[MODULE_MODEL] = {.name = "model", .ops = true},
-	[MODULE_SUMMARY] = {.name = "summary", .ops = true},
+	[MODULE_SECTION] = { .name = "section", .options = true },
+	[MODULE_COSTS] = { .name = "costs", .options = true },
+	[MODULE_AXIS] = { .name = "axis", .ops = true },
+	[MODULE_POLICY] = { .name = "policy", .axis = true },
+	[MODULE_WORKLOAD] = { .name = "workload", .ops = true },
+	[MODULE_DEVICE] = { .name = "device" },
+	[MODULE_METRICS] = { .name = "metrics", .ops = true },
+	[MODULE_MODEL] = { .name = "model", .ops = true },
+	[MODULE_SUMMARY] = { .name = "summary", .ops = true },
 };
 
 const char *module_kind_name(enum module_kind kind)
@@ -118,10 +118,12 @@ static bool check_registry(const char *from)
 			const struct module *other = registry->modules[j];
 
 			if (!compare_text(m->axis, other->axis) && !strcmp(m->name, other->name))
-				good = refuse(from, "two modules are %s '%s'", module_kind_name(m->kind), m->name);
+				good = refuse(from, "two modules are %s '%s'", module_kind_name(m->kind),
+					      m->name);
 		}
 		if (good && m->kind == MODULE_POLICY && !module_find(MODULE_AXIS, NULL, m->axis))
-			good = refuse(from, "policy '%s' is of axis '%s', which nobody has", m->name, m->axis);
+			good = refuse(from, "policy '%s' is of axis '%s', which nobody has", m->name,
+				      m->axis);
 	}
 	if (good && !module_find(MODULE_SECTION, NULL, "host"))
 		good = refuse(from, "there is no section 'host'");
@@ -131,7 +133,8 @@ static bool check_registry(const char *from)
 	if (good)
 		free((void *)tables);
 	for (size_t i = 0; i < registry->nr && good && !fault; i++)
-		fault = registry->modules[i]->options ? table_check(registry->modules[i]->options, text) : NULL;
+		fault = registry->modules[i]->options ? table_check(registry->modules[i]->options, text)
+						      : NULL;
 	pool_free(pool);
 	return fault ? refuse(from, "%s", fault) : good;
 }

@@ -26,15 +26,15 @@
 #define MEMCGSIM_ABI 1
 
 enum module_kind {
-	MODULE_SECTION,  /* a top-level key of the scenario; .options describes its map, or the maps of its list */
+	MODULE_SECTION,  /* a top-level key of the scenario; .options describes its map, or its list's */
 	MODULE_COSTS,    /* a group below `costs:` of a machine file: .options */
 	MODULE_AXIS,     /* a key below `policies:`; .ops: const struct axis * */
 	MODULE_POLICY,   /* a value of an axis */
 	MODULE_WORKLOAD, /* a value of `workload:`; .ops: of the model that runs it */
 	MODULE_DEVICE,
-	MODULE_METRICS,  /* .ops: const struct metric_table * (sim/results/record.h) */
-	MODULE_MODEL,    /* builds what is simulated; .ops: const struct model_ops * (sim/experiment/run.h) */
-	MODULE_SUMMARY,  /* a table printed after `run`; .ops: const struct summary_table * */
+	MODULE_METRICS, /* .ops: const struct metric_table * (sim/results/record.h) */
+	MODULE_MODEL,   /* builds what is simulated; .ops: const struct model_ops * (sim/experiment/run.h) */
+	MODULE_SUMMARY, /* a table printed after `run`; .ops: const struct summary_table * */
 	NR_MODULE_KINDS
 };
 
@@ -47,19 +47,20 @@ struct module {
 	const char *source; /* kernel versions, commit, function: what it follows */
 	const struct option_table *options; /* NULL: none */
 	const void *ops;
-	size_t state_size;  /* of a policy: a zeroed block of this size is its state in each simulation */
-	uint32_t order;     /* MODULE_MODEL, MODULE_SECTION: lower ones first */
-	bool list;          /* MODULE_SECTION: a list of maps */
+	size_t state_size; /* of a policy: a zeroed block of this size is its state in each simulation */
+	uint32_t order;    /* MODULE_MODEL, MODULE_SECTION: lower ones first */
+	bool list;         /* MODULE_SECTION: a list of maps */
 };
 
 struct axis {
-	const char *fallback; /* the value when neither scenario nor kernel bundle names one; NULL: required */
+	const char
+		*fallback; /* the value when neither scenario nor kernel bundle names one; NULL: required */
 };
 
-#define MODULE(ident)                                                                                  \
-	static const struct module module_##ident;                                                     \
-	static const struct module *const module_ptr_##ident                                           \
-		__attribute__((section("memcgsim_modules"), used)) = &module_##ident;                  \
+#define MODULE(ident)                                                                 \
+	static const struct module module_##ident;                                    \
+	static const struct module *const module_ptr_##ident                          \
+		__attribute__((section("memcgsim_modules"), used)) = &module_##ident; \
 	static const struct module module_##ident
 /* Begin the initialiser with .abi = MEMCGSIM_ABI. */
 
@@ -74,14 +75,11 @@ struct plugin {
 	const struct module *const *begin, *const *end;
 };
 #define PLUGIN PLUGIN_ABI(MEMCGSIM_ABI)
-#define PLUGIN_ABI(abi_)                                                                               \
-	extern const struct module *const __start_memcgsim_modules[]                                   \
-		__attribute__((visibility("hidden")));                                                 \
-	extern const struct module *const __stop_memcgsim_modules[]                                    \
-		__attribute__((visibility("hidden")));                                                 \
-	__attribute__((visibility("default"))) const struct plugin memcgsim_plugin = {                 \
-		(abi_), __start_memcgsim_modules, __stop_memcgsim_modules                              \
-	}
+#define PLUGIN_ABI(abi_)                                                                                    \
+	extern const struct module *const __start_memcgsim_modules[] __attribute__((visibility("hidden"))); \
+	extern const struct module *const __stop_memcgsim_modules[] __attribute__((visibility("hidden")));  \
+	__attribute__((visibility("default")))                                                              \
+	const struct plugin memcgsim_plugin = { (abi_), __start_memcgsim_modules, __stop_memcgsim_modules }
 
 /*
  * Collects and checks the modules of the program: ABI number, operations, duplicates, and every default and

@@ -24,7 +24,7 @@ void *bind_new(struct binder *b, const struct option_table *table, const struct 
 {
 	struct bound *bound = pool_alloc(b->pool, sizeof(*bound) + table->size);
 
-	*bound = (struct bound){.map = map, .table = table, .mark = BOUND};
+	*bound = (struct bound){ .map = map, .table = table, .mark = BOUND };
 	return bound + 1;
 }
 
@@ -48,24 +48,24 @@ struct where option_where(const void *block, const char *key)
 	const struct node *value = key ? find(bound->map, key) : bound->map;
 
 	assert(bound->mark == BOUND);
-	return value ? value->at : (struct where){.file = bound->map->at.file};
+	return value ? value->at : (struct where){ .file = bound->map->at.file };
 }
 
 const struct node *fallback_node(struct pool *pool, const struct option *row, struct complaints *c)
 {
-	struct reader reader = {.pool = pool, .complaints = c};
+	struct reader reader = { .pool = pool, .complaints = c };
 
 	if (!row->fallback)
 		return NULL;
 	if (*row->fallback == '{' || *row->fallback == '[')
-		return document_parse(&reader, (struct where){0}, row->fallback, strlen(row->fallback));
-	return node_scalar(pool, (struct where){0}, row->fallback);
+		return document_parse(&reader, (struct where){ 0 }, row->fallback, strlen(row->fallback));
+	return node_scalar(pool, (struct where){ 0 }, row->fallback);
 }
 
 static void bind_strings(struct binder *b, const struct option *row, const struct node *value,
 			 struct option_list *list)
 {
-	struct entry one = {.value = value};
+	struct entry one = { .value = value };
 	const struct entry *entries = value->kind == NODE_LIST ? value->entries : &one;
 
 	list->nr = value->kind == NODE_LIST ? value->nr : 1;
@@ -140,7 +140,7 @@ static void bind_map(struct binder *b, const struct option *row, const struct no
 	if (row->type == OPT_REF) {
 		*(void **)to = bind_block(b, row->sub, from);
 	} else {
-		struct known_keys keys = {0};
+		struct known_keys keys = { 0 };
 
 		bind_fields(b, row->sub, from, to);
 		known_keys(&keys, row->sub, from);
@@ -152,16 +152,20 @@ static void bind_map(struct binder *b, const struct option *row, const struct no
 static void bind_tree(struct binder *b, const struct option *row, const struct node *value,
 		      const struct node **to)
 {
+	bool partial = b->partial;
+
 	*to = value;
 	if (value->kind != NODE_MAP)
 		complain(b->complaints, value->at, "%s: a map is expected, not %s", row->name,
 			 node_kind_name(value));
+	b->partial = true; /* such values are parts, as the files are that may stand for them */
 	for (size_t i = 0; row->sub && value->kind == NODE_MAP && i < value->nr; i++) {
-		struct option item = {.name = value->entries[i].key, .type = OPT_REF, .sub = row->sub};
+		struct option item = { .name = value->entries[i].key, .type = OPT_REF, .sub = row->sub };
 		const void *unused = NULL;
 
 		bind_map(b, &item, value, value->entries[i].value, &unused);
 	}
+	b->partial = partial;
 }
 
 void bind_value(struct binder *b, const struct option *row, const struct node *map, const struct node *value,
@@ -220,7 +224,7 @@ void bind_fields(struct binder *b, const struct option_table *table, const struc
 void *bind_block(struct binder *b, const struct option_table *table, const struct node *map)
 {
 	void *block = bind_new(b, table, map);
-	struct known_keys keys = {0};
+	struct known_keys keys = { 0 };
 
 	bind_fields(b, table, map, block);
 	known_keys(&keys, table, map);

@@ -55,7 +55,7 @@ static bool read_number(struct binder *b, const struct option *row, const struct
 			double *to)
 {
 	enum opt_type type = argument == 'n' ? OPT_NUMBER : argument == 'c' ? OPT_U64 : value_type(row);
-	struct option bounds = {.name = row->name, .type = type};
+	struct option bounds = { .name = row->name, .type = type };
 	uint64_t integer = 0;
 	bool good;
 
@@ -128,7 +128,7 @@ static void read_form(struct binder *b, const struct option *row, const struct n
 		      const struct form *form, struct dist *d)
 {
 	size_t nr = strlen(form->arguments);
-	double numbers[2] = {0};
+	double numbers[2] = { 0 };
 	bool good = true;
 	struct dist read;
 
@@ -145,7 +145,7 @@ static void read_form(struct binder *b, const struct option *row, const struct n
 	for (size_t i = 0; i < nr; i++)
 		good &= read_number(b, row, nr > 1 ? value->entries[i].value : value, form->arguments[i],
 				    &numbers[i]);
-	read = (struct dist){.kind = form->kind, .a = numbers[0], .b = numbers[1]};
+	read = (struct dist){ .kind = form->kind, .a = numbers[0], .b = numbers[1] };
 	if (good && impossible(&read))
 		complain(b->complaints, value->at, "%s: %s: %s", row->name, form->name, impossible(&read));
 	else if (good)
@@ -168,8 +168,10 @@ void bind_dist(struct binder *b, const struct option *row, const struct node *va
 		return;
 	}
 	if (value->kind != NODE_MAP || value->nr != 1) {
-		complain(b->complaints, value->at, "%s: a value is expected, or a map of one distribution: "
-			 "{ exponential: ... }", row->name);
+		complain(b->complaints, value->at,
+			 "%s: a value is expected, or a map of one distribution: "
+			 "{ exponential: ... }",
+			 row->name);
 		return;
 	}
 	hint = hint_for(value->entries[0].key);

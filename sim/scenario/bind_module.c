@@ -53,13 +53,13 @@ void bind_policy(struct binder *b, const struct option *row, const struct node *
 {
 	const struct node *name = value->kind == NODE_MAP ? node_get(value, "name") : value;
 	const struct node *map = value->kind == NODE_MAP ? value : node_map(b->pool, value->at);
-	struct known_keys keys = {.extra = "name"};
+	struct known_keys keys = { .extra = "name" };
 	struct module_use *use = to;
 
 	if (!name || name->kind != NODE_SCALAR) {
 		if (!b->partial || name)
-			complain(b->complaints, value->at, "%s: the name of a policy is expected, or { name: ... }",
-				 row->name);
+			complain(b->complaints, value->at,
+				 "%s: the name of a policy is expected, or { name: ... }", row->name);
 		return;
 	}
 	use->module = find_or_complain(b, row, name);

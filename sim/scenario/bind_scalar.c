@@ -13,15 +13,12 @@ const char *range_text(const struct option *row, char buf[RANGE_TEXT])
 {
 	buf[0] = '\0';
 	if (row->min && row->max)
-		snprintf(buf, RANGE_TEXT, "%s%s to %s", row->above_min ? "above " : "", row->min, row->max);
+		snprintf(buf, RANGE_TEXT, row->above_min ? "more than %s, at most %s" : "%s to %s", row->min,
+			 row->max);
 	else if (row->min)
 		snprintf(buf, RANGE_TEXT, "%s %s", row->above_min ? "more than" : "at least", row->min);
 	else if (row->max)
 		snprintf(buf, RANGE_TEXT, "at most %s", row->max);
-	else if (row->type == OPT_U32)
-		snprintf(buf, RANGE_TEXT, "at most %u", UINT32_MAX);
-	else if (row->type == OPT_U64 || row->type == OPT_DURATION || row->type == OPT_BYTES)
-		snprintf(buf, RANGE_TEXT, "%s", row->type == OPT_DURATION ? "at most 213 days" : "less than 2^64");
 	return buf;
 }
 
@@ -52,23 +49,31 @@ bool in_range_real(const struct option *row, enum opt_type type, double value)
 static bool complain_number(struct binder *b, const struct option *row, const struct node *value,
 			    const struct unit_error *error)
 {
+	struct option limits = *row; /* with those of the type itself */
 	char range[RANGE_TEXT] = "";
 
+	if (unit_is_integer(row->type) && !row->max)
+		limits.max = row->type == OPT_U32        ? "4294967295"
+			     : row->type == OPT_DURATION ? "213d"
+							 : "2^64 - 1";
+	if (row->type != OPT_NUMBER && !row->min)
+		limits.min = "0";
 	if (error->range)
-		range_text(row, range);
+		range_text(&limits, range);
 	complain(b->complaints, value->at, "%s: '%.60s' %s%s%s", row->name, value->text, error->text,
 		 *range ? "; allowed: " : "", range);
 	return false;
 }
 
-static const struct unit_error out_of_range = {.text = "is out of range", .range = true};
+static const struct unit_error out_of_range = { .text = "is out of range", .range = true };
 
 static bool bind_integer(struct binder *b, const struct option *row, const struct node *value, void *to)
 {
 	struct unit_error error;
 	uint64_t integer;
 
-	if ((row->allow_max && !strcmp(value->text, "max")) || (row->never && !strcmp(value->text, row->never)))
+	if ((row->allow_max && !strcmp(value->text, "max")) ||
+	    (row->never && !strcmp(value->text, row->never)))
 		integer = UINT64_MAX;
 	else if (!unit_integer(row->type, value->text, &integer, &error))
 		return complain_number(b, row, value, &error);
@@ -155,6 +160,7 @@ bool bind_scalar(struct binder *b, const struct option *row, const struct node *
 	case OPT_NAME:
 		return bind_text(b, row, value, to);
 	default:
-		return unit_is_integer(row->type) ? bind_integer(b, row, value, to) : bind_real(b, row, value, to);
+		return unit_is_integer(row->type) ? bind_integer(b, row, value, to)
+						  : bind_real(b, row, value, to);
 	}
 }

@@ -79,7 +79,7 @@ void complain(struct complaints *c, struct where at, const char *format, ...)
 	}
 	/* Complaints outlive the scenario that they are about, and with it its file names. */
 	at.file = pool_text(c->pool, at.file, strlen(at.file));
-	c->kept[c->nr] = (struct complaint){at, c->nr, pool_text(c->pool, text, strlen(text))};
+	c->kept[c->nr] = (struct complaint){ at, c->nr, pool_text(c->pool, text, strlen(text)) };
 	c->nr++;
 }
 

@@ -39,7 +39,7 @@ struct builder {
 
 static struct where place(const struct builder *b, const yaml_mark_t *mark)
 {
-	struct where at = {b->start.file, b->start.line + (uint32_t)mark->line, 1 + (uint32_t)mark->column};
+	struct where at = { b->start.file, b->start.line + (uint32_t)mark->line, 1 + (uint32_t)mark->column };
 
 	if (!mark->line)
 		at.column += b->start.column - 1;
@@ -50,7 +50,7 @@ static struct node *new_node(struct builder *b, enum node_kind kind, const yaml_
 {
 	struct node *node = pool_alloc(b->reader->pool, sizeof(*node));
 
-	*node = (struct node){.kind = kind, .at = place(b, mark), .size = 1, .height = kind != NODE_SCALAR};
+	*node = (struct node){ .kind = kind, .at = place(b, mark), .size = 1, .height = kind != NODE_SCALAR };
 	return node;
 }
 
@@ -74,11 +74,11 @@ static bool add_key(struct builder *b, struct frame *f, const struct node *node)
 		return false;
 	}
 	f->has_key = true;
-	return add_entry(b, f, (struct entry){.key = node->text, .at = node->at});
+	return add_entry(b, f, (struct entry){ .key = node->text, .at = node->at });
 }
 
-/* Puts a finished node where it belongs. */
-static bool add_node(struct builder *b, const struct node *node)
+/* Puts a finished node where it belongs; `at` is where it is used, which for an alias is not where it is. */
+static bool add_node(struct builder *b, const struct node *node, struct where at)
 {
 	struct frame *f;
 
@@ -93,14 +93,15 @@ static bool add_node(struct builder *b, const struct node *node)
 	if (f->node->height <= node->height)
 		f->node->height = node->height + 1;
 	if (f->node->size > DOCUMENT_NODES || b->depth + node->height > DOCUMENT_DEPTH) {
-		complain(b->reader->complaints, node->at,
-			 f->node->size > DOCUMENT_NODES ? "more than %zu values when aliases are written out"
-							: "deeper than %zu levels when aliases are written out",
+		complain(b->reader->complaints, at,
+			 f->node->size > DOCUMENT_NODES
+				 ? "more than %zu values when aliases are written out"
+				 : "deeper than %zu levels when aliases are written out",
 			 f->node->size > DOCUMENT_NODES ? DOCUMENT_NODES : (size_t)DOCUMENT_DEPTH);
 		return false;
 	}
 	if (f->node->kind == NODE_LIST)
-		return add_entry(b, f, (struct entry){.at = node->at, .value = node});
+		return add_entry(b, f, (struct entry){ .at = at, .value = node });
 	f->has_key = false;
 	f->entries[f->node->nr - 1].value = node;
 	return true;
@@ -116,7 +117,7 @@ static bool add_anchor(struct builder *b, const yaml_char_t *name, const struct 
 		complain(b->reader->complaints, node->at, "more than %d anchors", MOST_ANCHORS);
 		return false;
 	}
-	b->anchors[b->nr_anchors++] = (struct anchor){pool_text(b->reader->pool, text, strlen(text)), node};
+	b->anchors[b->nr_anchors++] = (struct anchor){ pool_text(b->reader->pool, text, strlen(text)), node };
 	return true;
 }
 
@@ -139,10 +140,11 @@ static bool add_alias(struct builder *b, const yaml_event_t *event)
 		if (strcmp(b->anchors[i].name, name))
 			continue;
 		if (is_open(b, b->anchors[i].node)) {
-			complain(b->reader->complaints, at, "alias '*%s' stands inside of what it names", name);
+			complain(b->reader->complaints, at, "alias '*%s' stands inside of what it names",
+				 name);
 			return false;
 		}
-		return add_node(b, b->anchors[i].node);
+		return add_node(b, b->anchors[i].node, at);
 	}
 	complain(b->reader->complaints, at, "alias '*%s' names nothing above", name);
 	return false;
@@ -153,7 +155,8 @@ static void check_tag(struct builder *b, const yaml_char_t *tag, const yaml_mark
 	if (!tag || b->tagged)
 		return;
 	b->tagged = true;
-	complain(b->reader->complaints, place(b, mark), "tag '%s': scenarios have no tags", (const char *)tag);
+	complain(b->reader->complaints, place(b, mark), "tag '%s': scenarios have no tags",
+		 (const char *)tag);
 }
 
 static bool open_frame(struct builder *b, enum node_kind kind, const yaml_event_t *event)
@@ -165,8 +168,9 @@ static bool open_frame(struct builder *b, enum node_kind kind, const yaml_event_
 			 DOCUMENT_DEPTH);
 		return false;
 	}
-	check_tag(b, map ? event->data.mapping_start.tag : event->data.sequence_start.tag, &event->start_mark);
-	b->frames[b->depth] = (struct frame){.node = new_node(b, kind, &event->start_mark)};
+	check_tag(b, map ? event->data.mapping_start.tag : event->data.sequence_start.tag,
+		  &event->start_mark);
+	b->frames[b->depth] = (struct frame){ .node = new_node(b, kind, &event->start_mark) };
 	b->depth++;
 	return add_anchor(b, map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor,
 			  b->frames[b->depth - 1].node);
@@ -210,7 +214,7 @@ static bool close_frame(struct builder *b)
 	if (f->node->kind == NODE_MAP)
 		check_duplicates(b, f);
 	free(f->entries);
-	return add_node(b, f->node);
+	return add_node(b, f->node, f->node->at);
 }
 
 static bool add_scalar(struct builder *b, const yaml_event_t *event)
@@ -225,7 +229,7 @@ static bool add_scalar(struct builder *b, const yaml_event_t *event)
 	}
 	node->text = pool_text(b->reader->pool, text, event->data.scalar.length);
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-	return add_anchor(b, event->data.scalar.anchor, node) && add_node(b, node);
+	return add_anchor(b, event->data.scalar.anchor, node) && add_node(b, node, node->at);
 }
 
 static bool handle(struct builder *b, const yaml_event_t *event)
@@ -274,8 +278,8 @@ static void syntax_error(struct builder *b, const yaml_parser_t *parser, const c
 	if (indented_by_tab(text, length, parser->problem_mark.line))
 		complain(b->reader->complaints, at, "a tab cannot indent: use spaces");
 	else if (parser->context)
-		complain(b->reader->complaints, at, "%s (%s that begins in line %u)", parser->problem, parser->context,
-			 place(b, &parser->context_mark).line);
+		complain(b->reader->complaints, at, "%s (%s that begins in line %u)", parser->problem,
+			 parser->context, place(b, &parser->context_mark).line);
 	else
 		complain(b->reader->complaints, at, "%s", parser->problem ? parser->problem : "not YAML");
 }
@@ -295,7 +299,7 @@ static const struct node *whole(struct builder *b)
 
 const struct node *document_parse(struct reader *reader, struct where start, const char *text, size_t length)
 {
-	struct builder b = {.reader = reader, .start = start};
+	struct builder b = { .reader = reader, .start = start };
 	bool good = true, end = false;
 	yaml_parser_t parser;
 	yaml_event_t event;

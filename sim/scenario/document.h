@@ -33,13 +33,13 @@ struct entry {
 
 struct node {
 	enum node_kind kind;
-	bool quoted;      /* a scalar written with quotes or as a block */
+	bool quoted; /* a scalar written with quotes or as a block */
 	struct where at;
 	const char *text; /* of a scalar */
 	const struct entry *entries;
 	size_t nr;
-	size_t size;      /* nodes below, aliases written out, and itself */
-	unsigned height;  /* of a scalar: 0 */
+	size_t size;     /* nodes below, aliases written out, and itself */
+	unsigned height; /* of a scalar: 0 */
 };
 
 struct reader {

@@ -58,7 +58,8 @@ static void print_value(struct printer *p, const struct option *row, const struc
 /* A line for a key without value or default; as a comment, since it has nothing to say. */
 static void print_absent(struct printer *p, const struct option *row)
 {
-	fprintf(p->out, "%*s%s# %s: none\n", p->indent - (p->dash ? 2 : 0), "", p->dash ? "- " : "", row->name);
+	fprintf(p->out, "%*s%s# %s: none\n", p->indent - (p->dash ? 2 : 0), "", p->dash ? "- " : "",
+		row->name);
 	p->dash = false;
 }
 
@@ -79,7 +80,7 @@ static void print_list(struct printer *p, const struct option *row, const struct
 
 static void print_policy(struct printer *p, const struct option *row, const struct node *value)
 {
-	static const struct option name_row = {.name = "name", .type = OPT_STRING};
+	static const struct option name_row = { .name = "name", .type = OPT_STRING };
 	const struct module *module = named_module(row, value);
 	const struct node *name = value->kind == NODE_MAP ? node_get(value, "name") : value;
 
@@ -138,7 +139,7 @@ static void print_map(struct printer *p, const struct option_table *table, const
 void scenario_print_effective(const struct scenario *s, FILE *out)
 {
 	static const char *const resolved[] = { "include", "variants", "kernels", "machines" };
-	struct printer p = {.out = out, .pool = pool_new(), .ignored = complaints_new()};
+	struct printer p = { .out = out, .pool = pool_new(), .ignored = complaints_new() };
 
 	fprintf(out, "# variant %s\n", s->name);
 	for (size_t i = 0; i < s->language->top.nr; i++) {

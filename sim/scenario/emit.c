@@ -23,9 +23,9 @@ static bool put_scalar(yaml_emitter_t *emitter, const char *text, bool quoted)
 	yaml_event_t event;
 
 	return put(emitter,
-		   yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text, (int)strlen(text),
-						!quoted, 1,
-						quoted ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE),
+		   yaml_scalar_event_initialize(
+			   &event, NULL, NULL, (const yaml_char_t *)text, (int)strlen(text), !quoted, 1,
+			   quoted ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE),
 		   &event);
 }
 
@@ -36,10 +36,12 @@ static bool put_node(yaml_emitter_t *emitter, const struct node *node)
 
 	if (node->kind == NODE_SCALAR)
 		return put_scalar(emitter, node->text, node->quoted);
-	if (map ? !put(emitter, yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE),
+	if (map ? !put(emitter,
+		       yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE),
 		       &event)
 		: !put(emitter,
-		       yaml_sequence_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_SEQUENCE_STYLE), &event))
+		       yaml_sequence_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_SEQUENCE_STYLE),
+		       &event))
 		return false;
 	for (size_t i = 0; i < node->nr; i++) {
 		if (map && !put_scalar(emitter, node->entries[i].key, false))
@@ -47,7 +49,9 @@ static bool put_node(yaml_emitter_t *emitter, const struct node *node)
 		if (!put_node(emitter, node->entries[i].value))
 			return false;
 	}
-	return put(emitter, map ? yaml_mapping_end_event_initialize(&event) : yaml_sequence_end_event_initialize(&event),
+	return put(emitter,
+		   map ? yaml_mapping_end_event_initialize(&event)
+		       : yaml_sequence_end_event_initialize(&event),
 		   &event);
 }
 
@@ -57,7 +61,8 @@ static bool put_document(yaml_emitter_t *emitter, const struct node *root)
 
 	return put(emitter, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING), &event) &&
 	       put(emitter, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1), &event) &&
-	       put_node(emitter, root) && put(emitter, yaml_document_end_event_initialize(&event, 1), &event) &&
+	       put_node(emitter, root) &&
+	       put(emitter, yaml_document_end_event_initialize(&event, 1), &event) &&
 	       put(emitter, yaml_stream_end_event_initialize(&event), &event);
 }
 
@@ -105,7 +110,8 @@ void emit_scalar(FILE *out, const char *text)
 	bool plain = *text && !strchr("-?:,[]{}#&*!|>'\"%@` ~", text[0]) && text[strlen(text) - 1] != ' ';
 
 	for (const char *s = text; *s; s++)
-		plain &= (unsigned char)*s >= ' ' && !strchr(",[]{}\"#", *s) && !(*s == ':' && (!s[1] || s[1] == ' '));
+		plain &= (unsigned char)*s >= ' ' && !strchr(",[]{}\"#", *s) &&
+			 !(*s == ':' && (!s[1] || s[1] == ' '));
 	if (plain)
 		fputs(text, out);
 	else

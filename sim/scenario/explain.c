@@ -40,7 +40,8 @@ static void print_module(struct pool *pool, const struct module *module, FILE *o
 	policies = modules_of(MODULE_POLICY, &nr);
 	for (size_t i = 0; i < nr && module->kind == MODULE_AXIS; i++) {
 		if (!strcmp(policies[i]->axis, module->name))
-			fprintf(out, "    %-20s %s\n", policies[i]->name, policies[i]->help ? policies[i]->help : "");
+			fprintf(out, "    %-20s %s\n", policies[i]->name,
+				policies[i]->help ? policies[i]->help : "");
 	}
 	fputc('\n', out);
 }
@@ -57,8 +58,8 @@ static const struct option *find_path(const struct option_table *table, const ch
 		for (size_t i = 0; i < table->nr; i++) {
 			size_t length = strlen(table->rows[i].name);
 
-			if (strncmp(table->rows[i].name, path, length) || (path[length] && path[length] != '.') ||
-			    length < longest)
+			if (strncmp(table->rows[i].name, path, length) ||
+			    (path[length] && path[length] != '.') || length < longest)
 				continue;
 			longest = length;
 			row = &table->rows[i];

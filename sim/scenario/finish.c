@@ -12,18 +12,18 @@ static void check_host(const struct host_options *host, struct complaints *c)
 	uint32_t sockets = host->sockets ? host->sockets : host->nodes;
 
 	if (host->nodes % sockets)
-		complain(c, option_where(host, "sockets"), "sockets: %u nodes cannot be shared evenly by %u sockets",
-			 host->nodes, sockets);
+		complain(c, option_where(host, "sockets"),
+			 "sockets: %u nodes cannot be shared evenly by %u sockets", host->nodes, sockets);
 	if (host->cpus % host->threads_per_core)
 		complain(c, option_where(host, "threads_per_core"),
 			 "threads_per_core: %u CPUs are not whole cores of %u threads", host->cpus,
 			 host->threads_per_core);
 	else if (host->nodes > host->cpus / host->threads_per_core)
-		complain(c, option_where(host, "nodes"), "nodes: %u nodes for %u cores, and each needs one", host->nodes,
-			 host->cpus / host->threads_per_core);
+		complain(c, option_where(host, "nodes"), "nodes: %u nodes for %u cores, and each needs one",
+			 host->nodes, host->cpus / host->threads_per_core);
 	if (host->possible_cpus && host->possible_cpus < host->cpus)
-		complain(c, option_where(host, "possible_cpus"), "possible_cpus: fewer than the %u that are online",
-			 host->cpus);
+		complain(c, option_where(host, "possible_cpus"),
+			 "possible_cpus: fewer than the %u that are online", host->cpus);
 }
 
 static void check_run(struct run_options *run, struct complaints *c)
@@ -57,8 +57,8 @@ void scenario_finish(struct scenario *s, struct complaints *c)
 	if (name_count(s->top->name) != 1)
 		complain(c, option_where(s->top, "scenario"), "scenario: one name is needed, not a range");
 	if (name_count(s->name) != 1)
-		complain(c, option_where(s->top, "variants"), "variants: '%.100s': one name is needed, not a range",
-			 s->name);
+		complain(c, option_where(s->top, "variants"),
+			 "variants: '%.100s': one name is needed, not a range", s->name);
 	check_host(host, c);
 	check_run((struct run_options *)scenario_section(s, "run"), c);
 	make_machine(s, host);

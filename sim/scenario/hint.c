@@ -53,7 +53,7 @@ unsigned edit_distance(const char *a, const char *b)
 
 struct hint hint_for(const char *word)
 {
-	return (struct hint){.word = word};
+	return (struct hint){ .word = word };
 }
 
 static void add_known(struct hint *hint, const char *known)

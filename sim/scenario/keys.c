@@ -58,7 +58,8 @@ void check_keys(struct binder *b, const struct node *map, const char *what, cons
 	for (size_t i = 0; !keys->open && i < map->nr; i++) {
 		const struct entry *e = &map->entries[i];
 
-		if (!known_key(keys, e->key, strlen(e->key)) && !(keys->extra && !strcmp(keys->extra, e->key)))
+		if (!known_key(keys, e->key, strlen(e->key)) &&
+		    !(keys->extra && !strcmp(keys->extra, e->key)))
 			complain_unknown_key(b->complaints, e->at, e->key, what, keys);
 	}
 }

@@ -31,7 +31,7 @@ struct loader {
 static const struct node *edit(const struct loader *l, const struct node *tree, const char *path,
 			       struct where at, const struct node *value)
 {
-	struct editor editor = {.pool = l->pool, .complaints = l->complaints, .table = &l->language->top};
+	struct editor editor = { .pool = l->pool, .complaints = l->complaints, .table = &l->language->top };
 
 	return path_set(&editor, tree, path, at, value);
 }
@@ -48,7 +48,7 @@ static const char *find_equals(const char *set)
 
 static void apply_set(struct loader *l, const char *set)
 {
-	struct where at = {"--set", 1, 1};
+	struct where at = { "--set", 1, 1 };
 	const char *equals = find_equals(set), *path, *text;
 	const struct node *value;
 
@@ -76,7 +76,7 @@ static const struct node *bundle(struct loader *l, const struct option_table *ta
 				 const struct node **known, const struct node *name)
 {
 	/* A bundle need not say all: the rest stands in the scenario. */
-	struct binder b = {.pool = l->pool, .complaints = l->complaints, .times = 1, .partial = true};
+	struct binder b = { .pool = l->pool, .complaints = l->complaints, .times = 1, .partial = true };
 	const struct node *found;
 
 	if (!name || name->kind != NODE_SCALAR || !*name->text)
@@ -120,7 +120,7 @@ static void make_variant(struct loader *l, struct scenario *s, const struct vari
 {
 	size_t before = complaints_raised(l->complaints);
 	const struct node *tree = l->base, *params = l->params, *kernel, *machine;
-	struct binder b = {.pool = l->pool, .complaints = l->complaints, .times = 1};
+	struct binder b = { .pool = l->pool, .complaints = l->complaints, .times = 1 };
 	char *json = NULL;
 	size_t length;
 	FILE *out;
@@ -143,10 +143,12 @@ static void make_variant(struct loader *l, struct scenario *s, const struct vari
 	out = xalloc_checked(open_memstream(&json, &length));
 	emit_json(out, params);
 	fclose(out);
-	*s = (struct scenario){.pool = l->pool, .language = l->language, .tree = tree,
-			       .name = options ? options->name : "base",
-			       .params = pool_text(l->pool, json, length),
-			       .kernel_version = kernel ? kernel_version(l, kernel) : 0};
+	*s = (struct scenario){ .pool = l->pool,
+				.language = l->language,
+				.tree = tree,
+				.name = options ? options->name : "base",
+				.params = pool_text(l->pool, json, length),
+				.kernel_version = kernel ? kernel_version(l, kernel) : 0 };
 	free(json);
 	s->top = bind_block(&b, &l->language->top, tree);
 	if (complaints_raised(l->complaints) == before)
@@ -170,9 +172,9 @@ static void check_names(struct loader *l, const struct option_list *variants)
 static void make_variants(struct loader *l)
 {
 	const struct option *row = table_row(&l->language->top, "variants");
-	struct binder b = {.pool = l->pool, .complaints = l->complaints, .times = 1};
+	struct binder b = { .pool = l->pool, .complaints = l->complaints, .times = 1 };
 	const struct node *node = node_get(l->base, "variants");
-	struct option_list variants = {0};
+	struct option_list variants = { 0 };
 
 	if (node && node->kind == NODE_LIST && node->nr > MOST_VARIANTS) {
 		complain(l->complaints, node->at, "more than %d variants", MOST_VARIANTS);
@@ -212,14 +214,15 @@ struct scenario_set *scenario_load(const struct scenario_source *source, struct 
 {
 	struct pool *pool = pool_new();
 	struct scenario_set *set = pool_alloc(pool, sizeof(*set));
-	struct loader l = {.set = set, .pool = pool, .complaints = c, .language = language_new(pool)};
+	struct loader l = { .set = set, .pool = pool, .complaints = c, .language = language_new(pool) };
 	const char *slash = strrchr(source->path, '/');
 	char *data = data_path("scenarios");
 	size_t before = complaints_raised(c);
 
 	set->pool = pool;
-	l.sources = (struct sources){.reader = {.pool = pool, .complaints = c}, .paths = source->paths,
-				     .nr_paths = source->nr_paths};
+	l.sources = (struct sources){ .reader = { .pool = pool, .complaints = c },
+				      .paths = source->paths,
+				      .nr_paths = source->nr_paths };
 	l.sources.folder = pool_text(pool, source->path, slash ? (size_t)(slash + 1 - source->path) : 0);
 	l.sources.data = data ? pool_text(pool, data, strlen(data)) : NULL;
 	free(data);

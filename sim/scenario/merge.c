@@ -23,8 +23,8 @@ static const struct node *merge_policy(struct pool *pool, const struct node *ove
 	if (over->kind != NODE_MAP || !below || (name && strcmp(name, below)))
 		return over;
 	if (!name)
-		over = node_with(pool, over, "name", under->at, under->kind == NODE_MAP ? node_get(under, "name")
-											: under);
+		over = node_with(pool, over, "name", under->at,
+				 under->kind == NODE_MAP ? node_get(under, "name") : under);
 	for (size_t i = 0; under->kind == NODE_MAP && i < under->nr; i++) {
 		const struct entry *e = &under->entries[i];
 
@@ -59,8 +59,9 @@ const struct node *source_merge(struct pool *pool, const struct option_table *ta
 {
 	for (size_t i = 0; i < under->nr; i++) {
 		const struct entry *e = &under->entries[i], *own = node_entry(over, e->key);
-		const struct node *value =
-			own ? merge_value(pool, table_row(table, e->key), own->value, e->value) : e->value;
+		const struct node *value = own ? merge_value(pool, table_row(table, e->key), own->value,
+							     e->value)
+					       : e->value;
 
 		if (!own || value != own->value)
 			over = node_with(pool, over, e->key, own ? own->at : e->at, value);

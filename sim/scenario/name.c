@@ -67,7 +67,7 @@ static bool parse_range(const char *s, struct range *r, struct name_error *error
 
 static bool parse(const char *text, struct pattern *p, struct name_error *error)
 {
-	*p = (struct pattern){.count = 1, .longest = strlen(text)};
+	*p = (struct pattern){ .count = 1, .longest = strlen(text) };
 	for (const char *s = text; *s;) {
 		struct range *r = &p->ranges[p->nr];
 
@@ -129,7 +129,7 @@ const char *const *name_expand(struct pool *pool, const char *pattern)
 		return NULL;
 	names = pool_alloc(pool, p.count * sizeof(*names));
 	for (uint64_t i = 0; i < p.count; i++) {
-		uint64_t value[MOST_RANGES] = {0}, rest = i;
+		uint64_t value[MOST_RANGES] = { 0 }, rest = i;
 		char text[LONGEST + 1];
 		const char *from = pattern;
 		size_t length = 0;

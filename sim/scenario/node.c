@@ -27,7 +27,7 @@ const struct node *node_scalar(struct pool *pool, struct where at, const char *t
 {
 	struct node *node = pool_alloc(pool, sizeof(*node));
 
-	*node = (struct node){.kind = NODE_SCALAR, .at = at, .size = 1};
+	*node = (struct node){ .kind = NODE_SCALAR, .at = at, .size = 1 };
 	node->text = pool_text(pool, text, strlen(text));
 	return node;
 }
@@ -36,7 +36,7 @@ const struct node *node_map(struct pool *pool, struct where at)
 {
 	struct node *node = pool_alloc(pool, sizeof(*node));
 
-	*node = (struct node){.kind = NODE_MAP, .at = at, .size = 1, .height = 1};
+	*node = (struct node){ .kind = NODE_MAP, .at = at, .size = 1, .height = 1 };
 	return node;
 }
 
@@ -61,8 +61,9 @@ const struct node *node_with(struct pool *pool, const struct node *map, const ch
 	struct node *node = copy(pool, map, &entries);
 	size_t i = old ? (size_t)(old - map->entries) : node->nr++;
 
-	entries[i] = (struct entry){.key = old ? old->key : pool_text(pool, key, strlen(key)),
-				    .at = at, .value = value};
+	entries[i] = (struct entry){ .key = old ? old->key : pool_text(pool, key, strlen(key)),
+				     .at = at,
+				     .value = value };
 	return node;
 }
 
@@ -82,7 +83,8 @@ const struct node *node_without(struct pool *pool, const struct node *map, const
 	return node;
 }
 
-const struct node *node_replace(struct pool *pool, const struct node *list, size_t i, const struct node *value)
+const struct node *node_replace(struct pool *pool, const struct node *list, size_t i,
+				const struct node *value)
 {
 	struct entry *entries;
 	struct node *node = copy(pool, list, &entries);
@@ -94,7 +96,9 @@ const struct node *node_replace(struct pool *pool, const struct node *list, size
 const char *node_kind_name(const struct node *node)
 {
 	static const char *const names[] = {
-		[NODE_SCALAR] = "a single value", [NODE_LIST] = "a list", [NODE_MAP] = "a map",
+		[NODE_SCALAR] = "a single value",
+		[NODE_LIST] = "a list",
+		[NODE_MAP] = "a map",
 	};
 
 	return names[node->kind];

@@ -51,7 +51,7 @@ static const struct option *take_key(const struct known_keys *keys, const char *
 static const struct node *edit_item(struct edit *e, const struct option *row, const struct node *item,
 				    const char *rest)
 {
-	struct known_keys keys = {0};
+	struct known_keys keys = { 0 };
 
 	if (!*rest)
 		return e->value;
@@ -76,8 +76,8 @@ static long find_item(struct edit *e, const struct option *row, const struct nod
 	if (length && length < 7 && strspn(name, "0123456789") == length) {
 		if ((size_t)atol(name) < list->nr)
 			return atol(name);
-		complain(e->editor->complaints, e->at, "path '%.150s': %s has %zu items, numbered from 0", e->path,
-			 row->name, list->nr);
+		complain(e->editor->complaints, e->at, "path '%.150s': %s has %zu items, numbered from 0",
+			 e->path, row->name, list->nr);
 		return -1;
 	}
 	for (size_t i = 0; i < list->nr; i++) {
@@ -89,8 +89,8 @@ static long find_item(struct edit *e, const struct option *row, const struct nod
 			return (long)i;
 		hint_offer(&hint, own->text);
 	}
-	complain(e->editor->complaints, e->at, "path '%.150s': no item of %s is named '%s'%s", e->path, row->name,
-		 name, hint_text(&hint, buf));
+	complain(e->editor->complaints, e->at, "path '%.150s': no item of %s is named '%s'%s", e->path,
+		 row->name, name, hint_text(&hint, buf));
 	return -1;
 }
 
@@ -123,7 +123,7 @@ static const struct node *edit_policy(struct edit *e, const struct option *row, 
 				      const char *key)
 {
 	const struct module *const *modules;
-	struct known_keys keys = {.extra = "name"};
+	struct known_keys keys = { .extra = "name" };
 	size_t nr, room = sizeof(keys.tables) / sizeof(keys.tables[0]);
 	const struct node *map = policy;
 
@@ -149,7 +149,7 @@ static const struct node *edit_policy(struct edit *e, const struct option *row, 
 static const struct node *edit_value(struct edit *e, const struct option *row, const struct node *map,
 				     const struct node *value, const char *rest)
 {
-	struct known_keys keys = {0};
+	struct known_keys keys = { 0 };
 
 	if (!*rest)
 		return e->value;
@@ -192,9 +192,10 @@ static const struct node *edit_map(struct edit *e, const struct known_keys *keys
 const struct node *path_set(const struct editor *editor, const struct node *root, const char *path,
 			    struct where at, const struct node *value)
 {
-	static const char *const fixed[] = { "schema", "scenario", "include", "variants", "kernels", "machines" };
-	struct edit e = {.editor = editor, .path = path, .at = at, .value = value};
-	struct known_keys keys = {.tables = {editor->table}, .nr = 1};
+	static const char *const fixed[] = { "schema",   "scenario", "include",
+					     "variants", "kernels",  "machines" };
+	struct edit e = { .editor = editor, .path = path, .at = at, .value = value };
+	struct known_keys keys = { .tables = { editor->table }, .nr = 1 };
 	const struct node *changed;
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {

@@ -81,6 +81,6 @@ void pool_on_free(struct pool *pool, void (*release)(void *arg), void *arg)
 {
 	struct release *r = pool_alloc(pool, sizeof(*r));
 
-	*r = (struct release){.next = pool->releases, .release = release, .arg = arg};
+	*r = (struct release){ .next = pool->releases, .release = release, .arg = arg };
 	pool->releases = r;
 }

@@ -29,16 +29,19 @@ struct scenario;     /* one variant, bound */
 struct complaints;
 struct complaints *complaints_new(void);
 void complaints_free(struct complaints *c);
-void complain(struct complaints *c, struct where at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void complain(struct complaints *c, struct where at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 size_t complaints_count(const struct complaints *c);
 size_t complaints_raised(const struct complaints *c); /* repeated ones too: has anything been found since? */
 void complaints_print(const struct complaints *c, FILE *out); /* file:line:column: text */
 
 struct scenario_source {
-	const char *path;                     /* file, "-" for standard input */
-	const char *text;                     /* or its contents, with path as the name (rerun) */
-	const char *const *sets; size_t nr_sets;   /* --set path=value */
-	const char *const *paths; size_t nr_paths; /* further folders of bundles and includes */
+	const char *path;        /* file, "-" for standard input */
+	const char *text;        /* or its contents, with path as the name (rerun) */
+	const char *const *sets; /* --set path=value */
+	size_t nr_sets;
+	const char *const *paths; /* further folders of bundles and includes */
+	size_t nr_paths;
 };
 
 /* modules_init() comes first. NULL if there are complaints. */
@@ -61,7 +64,7 @@ const void *scenario_costs(const struct scenario *s, const char *group);
 /* The value of an axis. An unknown axis, section or group is a defect of the caller and ends the program. */
 const struct module_use *scenario_policy(const struct scenario *s, const char *axis);
 struct where scenario_policy_where(const struct scenario *s, const char *axis);
-/* `kernel:` as named: "v6.6"; and the bundle's number, 606 (major * 100 + minor). Without one "none" and 0. */
+/* `kernel:` as named, "v6.6", and its number, 606 (major * 100 + minor); without one "none" and 0. */
 const char *scenario_kernel(const struct scenario *s);
 uint32_t scenario_kernel_version(const struct scenario *s);
 bool scenario_allow_unreal(const struct scenario *s);
@@ -70,19 +73,20 @@ const struct machine *scenario_machine(const struct scenario *s);
 /* The sections that belong to sim/ itself: scenario_section(s, "host") and scenario_run(). */
 struct host_options {
 	uint32_t cpus, possible_cpus, nodes, sockets, threads_per_core, hz; /* as in struct machine */
+
 	uint64_t memory;     /* bytes, of all nodes together */
 	const char *machine; /* whose costs; NULL: the defaults */
 	int preemption;      /* enum preempt_model (sim/hw/task.h) */
 };
 struct run_options {
-	bool until_done;      /* until: done */
-	sim_time_t until;     /* simulated time, warm-up included; until_done: SIM_NEVER */
-	sim_time_t warmup;    /* forgotten before results are taken */
-	sim_time_t sample;    /* between samples; 0: none */
+	bool until_done;   /* until: done */
+	sim_time_t until;  /* simulated time, warm-up included; until_done: SIM_NEVER */
+	sim_time_t warmup; /* forgotten before results are taken */
+	sim_time_t sample; /* between samples; 0: none */
 	uint64_t seed;
 	uint32_t replications;
-	uint32_t rows;        /* most rows of one (metric, entity) series */
-	sim_time_t give_up;   /* until: done ends here at the latest, as a failure */
+	uint32_t rows;      /* most rows of one (metric, entity) series */
+	sim_time_t give_up; /* until: done ends here at the latest, as a failure */
 };
 const struct run_options *scenario_run(const struct scenario *s);
 

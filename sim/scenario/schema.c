@@ -27,8 +27,8 @@ static void put_ref(struct schema *s, const struct option_table *table, bool ref
 
 	for (size_t i = 0; i < s->nr && s->tables[i] != table; i++)
 		before += !strcmp(s->tables[i]->name, table->name);
-	snprintf(name, sizeof(name), before ? "%s%.80s-%u" : "%s%.80s", reference ? "#/$defs/" : "", table->name,
-		 before + 1);
+	snprintf(name, sizeof(name), before ? "%s%.80s-%u" : "%s%.80s", reference ? "#/$defs/" : "",
+		 table->name, before + 1);
 	emit_json_text(s->out, name);
 }
 
@@ -78,15 +78,16 @@ static void put_number(struct schema *s, const struct option *row)
 
 static void put_dist(struct schema *s, const struct option *row)
 {
-	struct option value = {.type = row->type == OPT_DIST_DURATION ? OPT_DURATION
-					: row->type == OPT_DIST_BYTES ? OPT_BYTES
-								      : OPT_NUMBER};
+	struct option value = { .type = row->type == OPT_DIST_DURATION ? OPT_DURATION
+					: row->type == OPT_DIST_BYTES  ? OPT_BYTES
+								       : OPT_NUMBER };
 
 	const char *name, *arguments;
 
 	fputs("\"anyOf\": [{", s->out);
 	put_number(s, &value);
-	fputs("}, {\"type\": \"object\", \"minProperties\": 1, \"maxProperties\": 1, \"properties\": {", s->out);
+	fputs("}, {\"type\": \"object\", \"minProperties\": 1, \"maxProperties\": 1, \"properties\": {",
+	      s->out);
 	for (size_t i = 0; (name = dist_form(i, &arguments)); i++) {
 		fputs(i ? ", " : "", s->out);
 		emit_json_text(s->out, name);
@@ -199,7 +200,8 @@ static void put_type(struct schema *s, const struct option *row)
 		put_ref(s, row->sub, true);
 		break;
 	case OPT_LIST:
-		fputs("\"type\": \"array\", \"items\": {\"unevaluatedProperties\": false, \"$ref\": ", s->out);
+		fputs("\"type\": \"array\", \"items\": {\"unevaluatedProperties\": false, \"$ref\": ",
+		      s->out);
 		put_ref(s, row->sub, true);
 		fputs("}", s->out);
 		break;
@@ -277,12 +279,13 @@ void scenario_print_schema(FILE *out)
 {
 	struct pool *pool = pool_new();
 	const struct option_table *const *tables;
-	struct schema s = {.out = out};
+	struct schema s = { .out = out };
 
 	s.nr = table_collect(&language_new(pool)->top, &tables);
 	s.tables = tables;
 	fputs("{\"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
-	      "\t\"title\": \"memcgsim scenario\", \"$ref\": ", out);
+	      "\t\"title\": \"memcgsim scenario\", \"$ref\": ",
+	      out);
 	put_ref(&s, tables[0], true);
 	fputs(", \"unevaluatedProperties\": false,\n\t\"$defs\": {", out);
 	for (size_t i = 0; i < s.nr; i++) {

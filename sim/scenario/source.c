@@ -65,17 +65,19 @@ static bool is_newer(struct sources *s, const struct node *root)
 	struct unit_error error;
 	uint64_t version;
 
-	if (!schema || schema->kind != NODE_SCALAR || !unit_integer(OPT_U32, schema->text, &version, &error) ||
+	if (!schema || schema->kind != NODE_SCALAR ||
+	    !unit_integer(OPT_U32, schema->text, &version, &error) ||
 	    version <= strtoul(SCHEMA_VERSION, NULL, 10))
 		return false;
-	complain(s->reader.complaints, schema->at, "schema %.20s is newer than this program, which reads schema %s",
-		 schema->text, SCHEMA_VERSION);
+	complain(s->reader.complaints, schema->at,
+		 "schema %.20s is newer than this program, which reads schema %s", schema->text,
+		 SCHEMA_VERSION);
 	return true;
 }
 
 static const struct node *parse(struct sources *s, const char *path, const char *text, size_t length)
 {
-	struct where start = {path, 1, 1};
+	struct where start = { path, 1, 1 };
 	const struct node *root;
 
 	if (length > DOCUMENT_BYTES) {
@@ -88,7 +90,8 @@ static const struct node *parse(struct sources *s, const char *path, const char 
 	if (!root)
 		return NULL;
 	if (root->kind != NODE_MAP) {
-		complain(s->reader.complaints, root->at, "a map of keys is expected, not %s", node_kind_name(root));
+		complain(s->reader.complaints, root->at, "a map of keys is expected, not %s",
+			 node_kind_name(root));
 		return NULL;
 	}
 	return is_newer(s, root) ? NULL : root;
@@ -112,10 +115,10 @@ static const char *find_include(struct sources *s, const char *from, const char 
 static const struct node *take_in(struct sources *s, const struct option_table *table, const char *from,
 				  const struct node *root)
 {
-	static const struct option row = {.name = "include", .type = OPT_STRINGS};
-	struct binder b = {.pool = s->reader.pool, .complaints = s->reader.complaints, .times = 1};
+	static const struct option row = { .name = "include", .type = OPT_STRINGS };
+	struct binder b = { .pool = s->reader.pool, .complaints = s->reader.complaints, .times = 1 };
 	const struct node *include = node_get(root, "include"), *below = NULL;
-	struct option_list files = {0};
+	struct option_list files = { 0 };
 	bool good = true;
 
 	if (!include)
@@ -129,7 +132,8 @@ static const struct node *take_in(struct sources *s, const struct option_table *
 		if (path)
 			part = source_file(s, table, path);
 		else if (at->kind == NODE_SCALAR)
-			complain(b.complaints, at->at, "include: there is no file '%.200s'", (char *)files.items[i]);
+			complain(b.complaints, at->at, "include: there is no file '%.200s'",
+				 (char *)files.items[i]);
 		good &= part != NULL;
 		if (part)
 			below = below ? source_merge(b.pool, table, part, below) : part;
@@ -148,12 +152,12 @@ const struct node *source_text(struct sources *s, const struct option_table *tab
 	for (unsigned i = 0; i < s->depth; i++) {
 		if (strcmp(s->stack[i], path))
 			continue;
-		complain(s->reader.complaints, (struct where){path, 1, 1}, "the file includes itself%s%s",
+		complain(s->reader.complaints, (struct where){ path, 1, 1 }, "the file includes itself%s%s",
 			 i + 1 < s->depth ? " through " : "", i + 1 < s->depth ? s->stack[i + 1] : "");
 		return NULL;
 	}
 	if (s->depth == DEEPEST_FILES || ++s->nr_files > MOST_FILES) {
-		complain(s->reader.complaints, (struct where){path, 1, 1},
+		complain(s->reader.complaints, (struct where){ path, 1, 1 },
 			 s->depth == DEEPEST_FILES ? "files include each other deeper than %d"
 						   : "a scenario of more than %d files",
 			 s->depth == DEEPEST_FILES ? DEEPEST_FILES : MOST_FILES);
@@ -180,7 +184,8 @@ const struct node *source_file(struct sources *s, const struct option_table *tab
 		text = read_all(in, &length);
 	}
 	if (!in || ferror(in))
-		complain(s->reader.complaints, (struct where){.file = path}, "cannot read: %s", strerror(errno));
+		complain(s->reader.complaints, (struct where){ .file = path }, "cannot read: %s",
+			 strerror(errno));
 	else
 		root = source_text(s, table, path, text, length);
 	free(text);
@@ -215,8 +220,8 @@ static void complain_bundle(struct sources *s, const char *kind, const struct no
 		hint_offer(&hint, own->entries[i].key);
 	for (size_t i = 0; (dir = folder(s, s->folder, i)); i++)
 		offer_bundles(&hint, s->reader.pool, join(s->reader.pool, dir, kind));
-	complain(s->reader.complaints, name->at, "unknown %.*s '%.100s'%s", (int)strlen(kind) - 1, kind, name->text,
-		 hint_text(&hint, buf));
+	complain(s->reader.complaints, name->at, "unknown %.*s '%.100s'%s", (int)strlen(kind) - 1, kind,
+		 name->text, hint_text(&hint, buf));
 }
 
 const struct node *source_bundle(struct sources *s, const struct option_table *table, const char *kind,

@@ -13,8 +13,8 @@ struct sources {
 	struct reader reader;
 	const char *const *paths;
 	size_t nr_paths;
-	const char *folder;      /* of the scenario's own file */
-	const char *data;        /* scenarios/ of the program; NULL: not found */
+	const char *folder; /* of the scenario's own file */
+	const char *data;   /* scenarios/ of the program; NULL: not found */
 	unsigned nr_files;
 	const char *stack[DEEPEST_FILES]; /* files being read, for the message about a circle */
 	unsigned depth;

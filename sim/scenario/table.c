@@ -16,7 +16,8 @@ static const struct option variant_rows[] = {
 	OPTION(struct variant_options, set, OPT_TREE,
 	       .help = "paths and their values: { policies.flush: unified, \"tasks[0].interval\": 2s }"),
 };
-static const struct option_table variant_table = OPTION_TABLE("variants", struct variant_options, variant_rows);
+static const struct option_table variant_table = OPTION_TABLE("variants", struct variant_options,
+							      variant_rows);
 
 static const struct option first_rows[] = {
 	OPTION(struct top, schema, OPT_U32, .required = true, .min = SCHEMA_VERSION, .max = SCHEMA_VERSION,
@@ -43,8 +44,8 @@ static const struct option kernel_version_rows[] = {
 	OPTION_AS("description", struct kernel_file, kernel.description, OPT_STRING, .help = "what is in it"),
 };
 /* Embedded at offset 0, so that its rows may count from the start of the file's structure. */
-static const struct option_table kernel_version_table =
-	OPTION_TABLE("kernel", struct kernel_file, kernel_version_rows);
+static const struct option_table kernel_version_table = OPTION_TABLE("kernel", struct kernel_file,
+								     kernel_version_rows);
 
 static const struct option kernel_file_rows[] = {
 	OPTION(struct kernel_file, schema, OPT_U32, .max = SCHEMA_VERSION,
@@ -56,7 +57,8 @@ static const struct option kernel_file_rows[] = {
 static const struct option machine_file_rows[] = {
 	OPTION(struct machine_file, schema, OPT_U32, .max = SCHEMA_VERSION,
 	       .help = "version of the scenario language"),
-	OPTION(struct machine_file, description, OPT_STRING, .help = "which machine, and how it was measured"),
+	OPTION(struct machine_file, description, OPT_STRING,
+	       .help = "which machine, and how it was measured"),
 	OPTION(struct machine_file, host, OPT_REF, .help = "its shape, where the scenario does not give it"),
 	OPTION(struct machine_file, costs, OPT_REF, .help = "what operations cost on it"),
 };
@@ -64,7 +66,7 @@ static const struct option machine_file_rows[] = {
 static void set_table(struct option_table *table, const char *name, size_t size, const struct option *rows,
 		      size_t nr)
 {
-	*table = (struct option_table){.name = name, .size = size, .rows = rows, .nr = nr};
+	*table = (struct option_table){ .name = name, .size = size, .rows = rows, .nr = nr };
 }
 
 static void policies_table(struct pool *pool, struct option_table *table)
@@ -76,10 +78,14 @@ static void policies_table(struct pool *pool, struct option_table *table)
 	for (size_t i = 0; i < nr; i++) {
 		const struct axis *axis = axes[i]->ops;
 
-		rows[i] = (struct option){.name = axes[i]->name, .type = OPT_POLICY, .axis = axes[i]->name,
-					  .offset = i * sizeof(struct module_use), .fallback = axis->fallback,
-					  .required = !axis->fallback, .help = axes[i]->help,
-					  .source = axes[i]->source};
+		rows[i] = (struct option){ .name = axes[i]->name,
+					   .type = OPT_POLICY,
+					   .axis = axes[i]->name,
+					   .offset = i * sizeof(struct module_use),
+					   .fallback = axis->fallback,
+					   .required = !axis->fallback,
+					   .help = axes[i]->help,
+					   .source = axes[i]->source };
 	}
 	set_table(table, "policies", nr * sizeof(struct module_use), rows, nr);
 }
@@ -91,9 +97,12 @@ static void costs_table(struct pool *pool, struct option_table *table)
 	struct option *rows = pool_alloc(pool, nr * sizeof(*rows));
 
 	for (size_t i = 0; i < nr; i++)
-		rows[i] = (struct option){.name = groups[i]->name, .type = OPT_REF, .sub = groups[i]->options,
-					  .offset = i * sizeof(void *), .help = groups[i]->help,
-					  .source = groups[i]->source};
+		rows[i] = (struct option){ .name = groups[i]->name,
+					   .type = OPT_REF,
+					   .sub = groups[i]->options,
+					   .offset = i * sizeof(void *),
+					   .help = groups[i]->help,
+					   .source = groups[i]->source };
 	set_table(table, "costs", nr * sizeof(void *), rows, nr);
 }
 
@@ -108,10 +117,12 @@ static void top_table(struct pool *pool, struct language *language)
 
 		/* The sections stand before the variants, which speak of them. */
 		for (size_t s = 0; s < nr_sections && !strcmp(row->name, "variants"); s++) {
-			rows[nr++] = (struct option){.name = sections[s]->name, .offset = offset,
-						     .type = sections[s]->list ? OPT_LIST : OPT_REF,
-						     .sub = sections[s]->options, .help = sections[s]->help,
-						     .source = sections[s]->source};
+			rows[nr++] = (struct option){ .name = sections[s]->name,
+						      .offset = offset,
+						      .type = sections[s]->list ? OPT_LIST : OPT_REF,
+						      .sub = sections[s]->options,
+						      .help = sections[s]->help,
+						      .source = sections[s]->source };
 			offset += sections[s]->list ? sizeof(struct option_list) : sizeof(void *);
 		}
 		rows[nr] = *row;
@@ -139,7 +150,8 @@ const struct language *language_new(struct pool *pool)
 	costs_table(pool, &language->costs);
 	memcpy(kernel, kernel_file_rows, sizeof(kernel_file_rows));
 	kernel[2].sub = &language->policies;
-	set_table(&language->kernel_file, "kernels", sizeof(struct kernel_file), kernel, COUNT(kernel_file_rows));
+	set_table(&language->kernel_file, "kernels", sizeof(struct kernel_file), kernel,
+		  COUNT(kernel_file_rows));
 	memcpy(machine, machine_file_rows, sizeof(machine_file_rows));
 	machine[2].sub = host->options;
 	machine[3].sub = &language->costs;
@@ -193,7 +205,7 @@ static void collect_modules(struct collection *c, const struct option *row)
 
 size_t table_collect(const struct option_table *table, const struct option_table *const **tables)
 {
-	struct collection c = {0};
+	struct collection c = { 0 };
 
 	collect(&c, table);
 	for (size_t t = 0; t < c.nr; t++) {

@@ -108,8 +108,8 @@ static bool embeds_too_deep(const struct option_table *table, unsigned depth)
 static bool default_fault(const struct option *row, char *buf, size_t size)
 {
 	struct complaints *c = complaints_new();
-	struct binder b = {.pool = pool_new(), .complaints = c, .partial = true, .times = 1};
-	const struct node *map = node_map(b.pool, (struct where){0});
+	struct binder b = { .pool = pool_new(), .complaints = c, .partial = true, .times = 1 };
+	const struct node *map = node_map(b.pool, (struct where){ 0 });
 	void *room = pool_alloc(b.pool, value_size(row));
 	size_t nr;
 

@@ -20,7 +20,10 @@ struct unit {
 };
 
 static const struct unit counts[] = {
-	{ "", 1 }, { "K", 1000 }, { "M", 1000000 }, { "G", 1000000000 },
+	{ "", 1 },
+	{ "K", 1000 },
+	{ "M", 1000000 },
+	{ "G", 1000000000 },
 };
 
 static const struct unit bytes[] = {
@@ -37,8 +40,8 @@ static const struct unit bytes[] = {
 };
 
 static const struct unit durations[] = {
-	{ "ps", SIM_PS },     { "ns", SIM_NS },       { "us", SIM_US },        { "ms", SIM_MS },
-	{ "s", SIM_SEC },     { "min", 60 * SIM_SEC }, { "h", 3600 * SIM_SEC }, { "d", 86400 * SIM_SEC },
+	{ "ps", SIM_PS }, { "ns", SIM_NS },        { "us", SIM_US },        { "ms", SIM_MS },
+	{ "s", SIM_SEC }, { "min", 60 * SIM_SEC }, { "h", 3600 * SIM_SEC }, { "d", 86400 * SIM_SEC },
 };
 
 struct real_unit {
@@ -164,10 +167,11 @@ static bool wrong_unit(struct unit_error *error, enum opt_type type, const char 
 
 	error->range = false;
 	if (!names)
-		snprintf(error->text, sizeof(error->text), "is not %s: '%.20s' is too much", thing(type), unit);
+		snprintf(error->text, sizeof(error->text), "is not %s: '%.20s' is too much", thing(type),
+			 unit);
 	else if (*unit)
-		snprintf(error->text, sizeof(error->text), "has no unit of %s: '%.20s' is not %s", thing(type),
-			 unit, names);
+		snprintf(error->text, sizeof(error->text), "has no unit of %s: '%.20s' is not %s",
+			 thing(type), unit, names);
 	else
 		snprintf(error->text, sizeof(error->text), "needs a unit: %s", names);
 	return false;
@@ -188,7 +192,7 @@ static bool is_digit(char c)
 
 static struct decimal read_decimal(const char *s)
 {
-	struct decimal d = {0};
+	struct decimal d = { 0 };
 	unsigned zeros = 0; /* met behind the point and not taken in yet: 1.50 is 1.5 */
 
 	for (; is_digit(*s); s++) {
@@ -225,7 +229,7 @@ bool unit_integer(enum opt_type type, const char *text, uint64_t *value, struct 
 	const struct unit *units;
 	size_t nr, i;
 
-	if (d.end == text)
+	if (!is_digit(text[negative]))
 		return not_a_number(error, type);
 	if (*unit == ' ')
 		unit++;
@@ -242,9 +246,10 @@ bool unit_integer(enum opt_type type, const char *text, uint64_t *value, struct 
 	for (unsigned p = 0; p < d.places; p++)
 		power *= 10;
 	if (product % power)
-		return fail(error, false, type == OPT_BYTES ? "is not a whole number of bytes"
-					  : type == OPT_DURATION ? "is not a whole number of picoseconds"
-								 : "is not a whole number");
+		return fail(error, false,
+			    type == OPT_BYTES      ? "is not a whole number of bytes"
+			    : type == OPT_DURATION ? "is not a whole number of picoseconds"
+						   : "is not a whole number");
 	if (product / power > UINT64_MAX)
 		return fail(error, true, "is too large");
 	*value = (uint64_t)(product / power);
@@ -263,7 +268,8 @@ static const char *skip_real(const char *s)
 		for (s++; is_digit(*s); s++)
 			;
 	}
-	if ((*s == 'e' || *s == 'E') && (is_digit(s[1]) || ((s[1] == '-' || s[1] == '+') && is_digit(s[2])))) {
+	if ((*s == 'e' || *s == 'E') &&
+	    (is_digit(s[1]) || ((s[1] == '-' || s[1] == '+') && is_digit(s[2])))) {
 		for (s += 2; is_digit(*s); s++)
 			;
 	}

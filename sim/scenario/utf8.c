@@ -11,8 +11,13 @@
 /* Length of the character at s, or 0 if there is no well-formed one (RFC 3629). */
 static size_t character(const unsigned char *s, size_t left, uint32_t *code)
 {
-	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t length = s[0] < 0x80   ? 1
+			: s[0] < 0xc2 ? 0
+			: s[0] < 0xe0 ? 2
+			: s[0] < 0xf0 ? 3
+			: s[0] < 0xf5 ? 4
+				      : 0;
 
 	if (!length || length > left)
 		return 0;
@@ -30,7 +35,7 @@ static size_t character(const unsigned char *s, size_t left, uint32_t *code)
 bool document_check_text(struct complaints *c, const char *file, const char *text, size_t length)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	struct where at = {file, 1, 1};
+	struct where at = { file, 1, 1 };
 
 	for (size_t i = 0, n; i < length; i += n) {
 		uint32_t code = 0;
