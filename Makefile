@@ -6,6 +6,8 @@
 
 VERSION = 0.1.0
 PREFIX ?= /usr/local
+# V=1 shows whole commands.
+say = $(if $(V),,@echo '  $(1) $(2)';)
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PKGS = gsl yaml-0.1 sqlite3
@@ -48,7 +50,7 @@ LIBOBJ_$(1) := $$(filter-out %/program/main.o,$$(OBJ_$(1)))
 
 $$(DIR_$(1))/obj/%.o: %.c build/flags | build/tools
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) $$(CFLAGS_$(1)) $$(CFLAGS) $$(ALL_CPPFLAGS) $$(DEFS) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,$$@)$$(CC) $$(ALL_CFLAGS) $$(CFLAGS_$(1)) $$(CFLAGS) $$(ALL_CPPFLAGS) $$(DEFS) -MMD -MP -c -o $$@ $$<
 
 $$(DIR_$(1))/obj/sim/datadir.o: DEFS = -DMEMCGSIM_DATADIR='"$$(PREFIX)/share/memcgsim"'
 $$(DIR_$(1))/obj/sim/results/provenance.o: DEFS = -DMEMCGSIM_VERSION='"$$(VERSION)"' \
@@ -56,22 +58,22 @@ $$(DIR_$(1))/obj/sim/results/provenance.o: DEFS = -DMEMCGSIM_VERSION='"$$(VERSIO
 $$(DIR_$(1))/obj/sim/results/provenance.o: build/commit
 
 $$(DIR_$(1))/memcgsim: $$(OBJ_$(1))
-	$$(CC) $$(CFLAGS_$(1)) $$(CFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(LIBS)
+	$$(call say,LD,$$@)$$(CC) $$(CFLAGS_$(1)) $$(CFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(LIBS)
 
 $$(DIR_$(1))/tests/test_%: $$(DIR_$(1))/obj/tests/test_%.o $$(LIBOBJ_$(1))
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS_$(1)) $$(CFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(LIBS) -lcmocka
+	$$(call say,LD,$$@)$$(CC) $$(CFLAGS_$(1)) $$(CFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(LIBS) -lcmocka
 
 $$(DIR_$(1))/tests/plugin_%.so: tests/plugin_%.c build/flags
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) $$(CFLAGS_$(1)) $$(CFLAGS) $$(ALL_CPPFLAGS) -fPIC -shared -MMD -MP -o $$@ $$<
+	$$(call say,LD,$$@)$$(CC) $$(ALL_CFLAGS) $$(CFLAGS_$(1)) $$(CFLAGS) $$(ALL_CPPFLAGS) -fPIC -shared -MMD -MP -o $$@ $$<
 
 -include $$(OBJ_$(1):.o=.d) $$(TESTS:%=$$(DIR_$(1))/obj/tests/%.d)
 endef
 $(foreach f,release debug san,$(eval $(call flavour,$(f))))
 
 build/memcgsim-bench: $(BENCH_SRC:%.c=build/obj/%.o) $(LIBOBJ_release)
-	$(CC) $(CFLAGS_release) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS_release) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS)
 
 -include $(BENCH_SRC:%.c=build/obj/%.d)
 

@@ -42,9 +42,9 @@ struct trial {
 };
 
 static const struct enum_name trial_mishaps[] = {
-	{ "none", MISHAP_NONE, "" },     { "fail", MISHAP_FAIL, "" }, { "stall", MISHAP_STALL, "" },
-	{ "abort", MISHAP_ABORT, "" },   { "exit", MISHAP_EXIT, "" }, { "interrupt", MISHAP_INTERRUPT, "" },
-	{ "broken", MISHAP_BROKEN, "" }, { NULL, 0, NULL },
+	{ "none", MISHAP_NONE, "" }, { "fail", MISHAP_FAIL, "" },           { "abort", MISHAP_ABORT, "" },
+	{ "exit", MISHAP_EXIT, "" }, { "interrupt", MISHAP_INTERRUPT, "" }, { "broken", MISHAP_BROKEN, "" },
+	{ NULL, 0, NULL },
 };
 
 static const struct option trial_rows[] = {
@@ -97,9 +97,6 @@ static inline void trial_mishap(struct trial_state *s, struct task *t)
 	case MISHAP_FAIL:
 		sim_fail(t->sim, "the test model failed at %d", 42);
 		break;
-	case MISHAP_STALL:
-		for (;;)
-			task_sync(t);
 	case MISHAP_ABORT:
 		signal(SIGABRT, SIG_DFL);
 		abort();

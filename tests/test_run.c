@@ -109,7 +109,6 @@ static void test_failures(void **state)
 {
 	(void)state;
 	assert_failed("tasks: 1, mishap: fail", "until: 1s", "the test model failed at 42");
-	assert_failed("tasks: 2, mishap: stall", "until: 1s", "stands still");
 	assert_failed("tasks: 1, mishap: broken", "until: 10ms", "invariant");
 	assert_failed("tasks: 2, rounds: 1000000", "until: done, give_up: 10ms", "2 of 2 workloads");
 	assert_failed("tasks: 1", "until: done, give_up: 10ms", "no workload of this scenario ends");

@@ -49,6 +49,25 @@ static bool row_matches(const struct published_from *from, char *fields[NR_FIELD
 	       matches(from->setup, fields[SETUP]) && matches(from->metric, fields[METRIC]);
 }
 
+/* The number that `part` names in a value such as 1.5, "22,24", "[-41,39]" or "4/1024". */
+static bool number_in(const char *text, uint32_t part, double *value)
+{
+	char *end;
+
+	if (!part) {
+		*value = strtod(text, &end);
+		return end != text && !*end;
+	}
+	for (uint32_t i = 0; i < part; i++) {
+		text += strspn(text, "[,/");
+		*value = strtod(text, &end);
+		if (end == text)
+			return false;
+		text = end;
+	}
+	return true;
+}
+
 static bool find(FILE *in, const struct published_from *from, double *value, char why[256])
 {
 	char *line = NULL;
@@ -57,19 +76,18 @@ static bool find(FILE *in, const struct published_from *from, double *value, cha
 	bool number = false;
 
 	while (getline(&line, &size, in) > 0) {
-		char *fields[NR_FIELDS], *end;
+		char *fields[NR_FIELDS];
 
 		if (!split(line, fields) || !row_matches(from, fields))
 			continue;
 		found++;
-		*value = strtod(fields[VALUE], &end);
-		number = end != fields[VALUE] && !*end;
+		number = number_in(fields[VALUE], from->part, value);
 	}
 	free(line);
 	if (found == 1 && number)
 		return true;
 	if (found == 1)
-		snprintf(why, 256, "the value in '%s' is not a number", from->file);
+		snprintf(why, 256, "the value in '%s' is not a number (see 'part')", from->file);
 	else
 		snprintf(why, 256, "%u rows of '%s' match, not one", found, from->file);
 	return false;

@@ -18,6 +18,8 @@ static const struct option from_rows[] = {
 	OPTION(struct published_from, kernel, OPT_STRING, .help = "second column"),
 	OPTION(struct published_from, setup, OPT_STRING, .help = "fourth column"),
 	OPTION(struct published_from, metric, OPT_STRING, .help = "fifth column"),
+	OPTION(struct published_from, part, OPT_U32, .fallback = "0", .max = "100",
+	       .help = "which number of a value that holds several, from 1; 0: it holds one"),
 };
 static const struct option_table from_table = OPTION_TABLE("published_from", struct published_from,
 							   from_rows);

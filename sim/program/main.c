@@ -3,6 +3,7 @@
  *
  * Exit status: 0 done, 1 a run failed, 2 wrong usage or input.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,8 @@ int main(int argc, char **argv)
 
 	if (!c)
 		return STATUS_WRONG;
+	/* A limit on the size of files is then an error of writing, like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (!modules_init())
 		return STATUS_FAILED;
 	int status = c->run(c, argc - 1, argv + 1);

@@ -1,0 +1,126 @@
+/*
+ * test_validate.c - the verdict on a row, and published numbers looked up in a table.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/experiment/validate.h"
+
+static bool is_in(double published, double simulated, double band, double slack)
+{
+	const struct validate_row row = { .band = band, .slack = slack };
+
+	return validate_judge(&row, published, &(struct mean){ simulated, 1 }, &(struct mean){ 0 }).in;
+}
+
+static void test_band_and_slack(void **state)
+{
+	(void)state;
+	assert_true(is_in(100, 103, 0.03, 0));
+	assert_true(is_in(100, 97, 0.03, 0));
+	assert_false(is_in(100, 103.1, 0.03, 0));
+	assert_true(is_in(-100, -103, 0.03, 0));
+	assert_true(is_in(10, 11, 0.03, 1));
+	assert_false(is_in(10, 11.5, 0.03, 1));
+	assert_true(is_in(0, 0, 0.03, 0));
+	assert_false(is_in(0, 0.001, 0.03, 0));
+	assert_false(is_in(1, NAN, 1e9, 1e9));
+}
+
+static void test_means_and_ratios(void **state)
+{
+	const struct validate_row row = { .relative_to = "base", .band = 0.2 };
+
+	(void)state;
+	struct verdict v = validate_judge(&row, 0.5, &(struct mean){ 22, 2 }, &(struct mean){ 60, 3 });
+
+	assert_true(v.in);
+	assert_true(fabs(v.simulated - 0.55) < 1e-12);
+	assert_true(fabs(v.error - 0.1) < 1e-12);
+	/* Without a value there is no verdict but out. */
+	v = validate_judge(&row, 0.5, &(struct mean){ 0 }, &(struct mean){ 60, 3 });
+	assert_true(isnan(v.simulated));
+	assert_false(v.in);
+}
+
+static bool published(struct published_from from, double *value, char why[256])
+{
+	const struct validate_row row = { .published = 7, .from = from };
+
+	return validate_published(&row, value, why);
+}
+
+static void test_published(void **state)
+{
+	const char *file = "ground-truth/kernel-6.1.csv";
+	double value;
+	char why[256];
+
+	(void)state;
+	assert_true(published((struct published_from){ 0 }, &value, why));
+	assert_true(value == 7);
+	assert_true(published((struct published_from){ file, "E5a", "6.1.0",
+						       "cpus=1;self=0;step=16;target=leaf;spread=0",
+						       "gap_mean", 0 },
+			      &value, why));
+	assert_true(value == 32.6);
+	assert_true(published((struct published_from){ file, "E5c", NULL, "cpus=2;N=10;D=32;read=leaf_stat",
+						       "css_flushes", 2 },
+			      &value, why));
+	assert_true(value == 24);
+}
+
+static void test_published_wrong(void **state)
+{
+	const char *file = "ground-truth/kernel-6.1.csv";
+	const char *setup = "cpus=2;N=10;D=32;read=leaf_stat";
+	double value;
+	char why[256];
+
+	(void)state;
+	assert_false(published((struct published_from){ .file = "no-such.csv" }, &value, why));
+	assert_non_null(strstr(why, "no-such.csv"));
+	assert_false(published((struct published_from){ .file = file, .experiment = "E99" }, &value, why));
+	assert_non_null(strstr(why, "0 rows"));
+	assert_false(published((struct published_from){ .file = file, .experiment = "E5a" }, &value, why));
+	assert_null(strstr(why, "0 rows"));
+	assert_false(
+		published((struct published_from){ .file = file, .setup = setup, .metric = "css_flushes" },
+			  &value, why));
+	assert_non_null(strstr(why, "not a number"));
+	assert_false(published(
+		(struct published_from){ .file = file, .setup = setup, .metric = "css_flushes", .part = 3 },
+		&value, why));
+}
+
+static void test_value(void **state)
+{
+	static const struct metric m = { "things", "1", METRIC_COUNTER, "things" };
+	struct record *r = record_new(2);
+	double value;
+
+	(void)state;
+	record_summary(r, &m, "/a", 3);
+	assert_true(validate_value(r, "things", "/a", &value));
+	assert_true(value == 3);
+	assert_false(validate_value(r, "things", "/b", &value));
+	assert_false(validate_value(r, "thing", "/a", &value));
+	record_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_band_and_slack), cmocka_unit_test(test_means_and_ratios),
+		cmocka_unit_test(test_published),      cmocka_unit_test(test_published_wrong),
+		cmocka_unit_test(test_value),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
