@@ -1,0 +1,117 @@
+/*
+ * reclaim.h - taking pages back: the core that both LRUs share, and the interface of an LRU.
+ *
+ * The core (models/reclaim) owns the entry points, the priority loop, the walk over memcgs, protection, the
+ * slab shrinkers and what happens to an isolated page (shrink_folio_list). An LRU is a value of the axis
+ * `reclaim`: it keeps the lists of an lruvec, answers accesses, decides what to scan, and writes and reads the
+ * tokens of shadow entries. Kernel: mm/vmscan.c, mm/swap.c, mm/workingset.c.
+ *
+ * Each decision reads the counter that the kernel reads: stat_reported() (flushed, perhaps stale) or
+ * lruvec->lru_zone_size and page counters (exact).
+ */
+#ifndef MODELS_RECLAIM_RECLAIM_H
+#define MODELS_RECLAIM_RECLAIM_H
+
+#include "models/page/page.h"
+#include "models/workingset/workingset.h"
+
+#define SWAP_CLUSTER_MAX 32u
+#define DEF_PRIORITY     12
+#define MAX_RECLAIM_RETRIES 16u
+
+/* What one call of reclaim wants and has; struct scan_control. */
+struct scan_control {
+	struct memcg *target;       /* whose limit; the root for global reclaim */
+	bool global;                /* kswapd or direct reclaim of the machine */
+	bool kswapd, proactive;
+	bool may_swap, may_unmap, may_writepage;
+	int priority;
+	uint64_t nr_to_reclaim, nr_reclaimed, nr_scanned;
+	/* classic: set by the pass over a node, kept over the passes */
+	bool may_deactivate[2], force_deactivate, skipped_deactivate;
+	bool cache_trim, file_is_tiny;
+	uint64_t anon_cost, file_cost;
+	bool low_reclaim, low_skipped;     /* memory.low is ignored; was in the way */
+	bool full_walk;                    /* memcg_full_walk: do not stop when enough is reclaimed */
+	uint64_t elow, emin;               /* effective protection of the memcg at hand, pages */
+};
+
+enum lru_type { LRU_ANON, LRU_FILE };
+
+struct reclaim_ops {
+	/* Private state of an lruvec; zeroed block of this size at lruvec->policy. */
+	size_t lruvec_size;
+	void (*lruvec_init)(struct lruvec *lruvec);
+
+	/* Under the lruvec's lock: the page joins (batch drain), leaves, is made active (activation batch). */
+	void (*add)(struct task *t, struct lruvec *lruvec, frame_t frame);
+	void (*del)(struct task *t, struct lruvec *lruvec, frame_t frame);
+	void (*activate)(struct task *t, struct lruvec *lruvec, frame_t frame);
+	/* folio_mark_accessed() of a read(2); in a step. */
+	void (*mark_accessed)(struct task *t, struct host *host, frame_t frame);
+
+	/* A pass over one lruvec: shrink_lruvec(); adds to sc->nr_reclaimed and nr_scanned. */
+	void (*shrink_lruvec)(struct task *t, struct lruvec *lruvec, struct scan_control *sc);
+	/* Start of a pass over a node: flush, prepare_scan_control(). May be NULL. */
+	void (*begin_pass)(struct task *t, struct lruvec *target, struct scan_control *sc);
+	/* End of a call: snapshot_refaults() of the target. May be NULL. */
+	void (*end_call)(struct task *t, struct lruvec *target, struct scan_control *sc);
+	/* kswapd: balance by the machine's own walk (memcg LRU). NULL: the ordinary memcg walk. */
+	void (*shrink_node_global)(struct task *t, uint32_t node, struct scan_control *sc);
+
+	/* Tokens: the timestamp part of a shadow entry at eviction, and its evaluation at refault. */
+	shadow_t (*eviction)(struct task *t, frame_t frame, struct memcg *target);
+	void (*refault)(struct task *t, frame_t frame, shadow_t shadow, bool in_fault);
+
+	/* Pages on its lists, by enum lru_list (for MGLRU: two youngest generations active). Exact. */
+	uint64_t (*size)(const struct lruvec *lruvec, enum lru_list list);
+};
+
+const struct reclaim_ops *reclaim_ops(const struct host *host);
+
+/* ---- entry points ---- */
+
+/* try_to_free_mem_cgroup_pages(): returns the pages reclaimed. */
+uint64_t reclaim_memcg(struct task *t, struct memcg *m, uint64_t nr, bool may_swap, bool proactive);
+/* Direct reclaim for the machine (no free frame on any node): pages reclaimed. */
+uint64_t reclaim_direct(struct task *t);
+/* Wakes the node's kswapd if free pages are below the low mark. In a step. */
+void kswapd_wake(struct task *t, uint32_t node);
+
+/* ---- for the LRUs ---- */
+
+/* What shrink_folio_list() did with a page. */
+enum fate {
+	FATE_FREED,     /* gone: unmapped, written if need be, removed with a shadow, uncharged */
+	FATE_ACTIVATE,  /* referenced: to the active list */
+	FATE_KEEP,      /* stays where it was */
+};
+/* The LRU's judgement of a mapped or marked page before anything is done to it; see folio_check_references(). */
+typedef enum fate (*judge_fn)(struct task *t, struct lruvec *lruvec, frame_t frame, struct scan_control *sc);
+
+struct shrink_result {
+	uint64_t freed, written; /* written: pages that went to swap or to disk */
+	uint64_t activated[2];   /* by type */
+};
+/*
+ * Isolated pages (off their lists, PG_LRU clear) are judged and freed or left in `frames` (the survivors,
+ * packed, their fates in `fates`), for the LRU to put back under its lock. Freed pages are uncharged at once,
+ * never through the stock. Called without locks.
+ */
+uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frames, enum fate *fates, uint32_t nr,
+			   struct scan_control *sc, judge_fn judge, struct shrink_result *result);
+
+/* Can anon pages of m go anywhere: swap there, room in it, allowed to the memcg? */
+bool can_reclaim_anon(const struct host *host, const struct memcg *m, const struct scan_control *sc);
+/* Free swap pages that m may use; UINT64_MAX-like large when unlimited. */
+uint64_t memcg_swap_room(const struct host *host, const struct memcg *m);
+/* One pass's protection of a memcg: updates sc->elow, emin; see mem_cgroup_calculate_protection(). */
+void memcg_protection(struct memcg *root, struct memcg *m, struct scan_control *sc);
+/* Statistics of a scan: PGSCAN_* and PGSTEAL_* by who asked. */
+void count_scan(struct task *t, struct memcg *m, const struct scan_control *sc, uint64_t scanned, uint64_t stolen);
+
+void reclaim_build(struct host *host);
+void reclaim_start(struct host *host); /* kswapd of each node */
+void reclaim_finish(struct host *host);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * workingset.h - shadow entries, the nodes that hold them, and the shrinker that limits them.
+ *
+ * A shadow entry takes the slot of an evicted page: 63 bits, packed as in mm/workingset.c of Linux 6.18
+ * (pack_shadow): from low to high the workingset bit, the node, the memcg's id, the time stamp. The two LRUs
+ * differ in what the time stamp is (struct reclaim_ops).
+ *
+ * A shadow node is a leaf of a file's tree (64 slots) that holds only shadows; it is on the list_lru of its
+ * (owner memcg, node) then and only then, counted in workingset_nodes, and reclaimed by the shrinker when there
+ * are more of them than the budget (axis `shadow_budget`).
+ */
+#ifndef MODELS_WORKINGSET_WORKINGSET_H
+#define MODELS_WORKINGSET_WORKINGSET_H
+
+#include "models/page/page.h"
+
+typedef uint64_t shadow_t;
+#define NO_SHADOW ((shadow_t)0)
+
+struct shadow_fields {
+	bool workingset;
+	uint32_t node, memcg;
+	uint64_t stamp; /* cut to workingset_stamp_bits() */
+};
+shadow_t shadow_pack(const struct host *host, struct shadow_fields f);
+struct shadow_fields shadow_unpack(const struct host *host, shadow_t shadow);
+uint32_t workingset_stamp_bits(const struct host *host);   /* 64 - (1 + 1 + NODES_SHIFT + 16) */
+uint32_t workingset_bucket_order(const struct host *host);
+
+/* A leaf of a file's tree changed: on or off the list. Under the tree's lock. */
+struct shadow_node {
+	struct shadow_node *prev, *next; /* on its list_lru */
+	uint32_t memcg, file, leaf;      /* owner of the node object, and where it is */
+	uint16_t node;
+	uint16_t count, nr_values;       /* occupied slots; of these, shadows */
+	bool listed;
+};
+void workingset_update_node(struct task *t, struct host *host, struct shadow_node *n);
+
+/* shrink_slab() of one (memcg, node) at a priority: the shrinker core with deferral (mm/shrinker.c). */
+void shrink_slab(struct task *t, struct memcg *m, uint32_t node, int priority);
+
+/* Axis shadow_budget. */
+struct shadow_budget_ops {
+	/* Pages whose eighth is the most shadow nodes that (m, node) may have; count_shadow_nodes(). */
+	uint64_t (*pages)(struct task *t, struct memcg *m, uint32_t node);
+};
+
+/* /proc/vmstat workingset_nodes of a node; memory.stat workingset_nodereclaim is a stat item. */
+uint64_t workingset_nodes(const struct host *host, uint32_t node);
+uint64_t workingset_nodes_of(const struct host *host, const struct memcg *m); /* on its own lists */
+
+struct workingset_count { /* the truth, machine wide, for metrics and invariants I12 to I14 */
+	uint64_t shadows_made, shadows_refaulted, shadows_dropped; /* dropped: node reclaimed or object gone */
+	uint64_t nodes_listed, nodes_unlisted, nodes_reclaimed;
+};
+const struct workingset_count *workingset_counted(const struct host *host);
+
+void workingset_build(struct host *host);
+void workingset_finish(struct host *host);
+
+#endif
