@@ -2,10 +2,10 @@
  * random.c - random streams. See random.h; the distributions are in dist.c.
  *
  * Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011) is a
- * keyed bijection of a 128-bit counter: number i of a stream is a function of its key and of i. So a stream is
- * 48 bytes, is opened in the time of hashing its name, and two streams cannot overlap unless their keys
- * collide. The key is a 64-bit hash of (seed, entity, purpose): with a million streams the chance that any two
- * collide is 3e-8.
+ * keyed bijection of a 128-bit counter: number i of a stream is a function of its key and of i. So a stream
+ * is 48 bytes, is opened in the time of hashing its name, and two streams cannot overlap unless their keys
+ * collide. The key is a 64-bit hash of (seed, entity, purpose): with a million streams the chance that any
+ * two collide is 3e-8.
  */
 #include "sim/engine/random.h"
 

@@ -61,8 +61,8 @@ struct dist {
 };
 
 /*
- * Once, after the parameters are set and before the first draw. Only DIST_ZIPF (n >= 1, s >= 0) and DIST_TABLE
- * (a positive weight at least) have something to prepare; for the others it does nothing.
+ * Once, after the parameters are set and before the first draw. Only DIST_ZIPF (n >= 1, s >= 0) and
+ * DIST_TABLE (a positive weight at least) have something to prepare; for the others it does nothing.
  */
 void dist_prepare(struct dist *d);
 void dist_release(struct dist *d); /* frees what dist_prepare() made */

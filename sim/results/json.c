@@ -1,6 +1,6 @@
 /*
- * json.c - writing JSON text. Arguments and names of entities are bytes of anybody's making, and a single byte
- * outside UTF-8 would make a whole document unreadable for strict parsers: it is replaced.
+ * json.c - writing JSON text. Arguments and names of entities are bytes of anybody's making, and a single
+ * byte outside UTF-8 would make a whole document unreadable for strict parsers: it is replaced.
  */
 #include "sim/results/json.h"
 

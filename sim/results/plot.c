@@ -199,7 +199,7 @@ static bool draw(const struct plot_request *r, const char *data, const char *out
 	return ok;
 }
 
-/* gnuplot begins a page and fills it with blanks; a mail needs none at the ends of lines, nor empty lines around. */
+/* gnuplot begins a page and fills it with blanks; a mail needs none, nor empty lines around. */
 static void put_trimmed(char *text, FILE *out)
 {
 	int empty = -1; /* lines not yet put; none before the first that is not empty */

@@ -1,19 +1,19 @@
 /*
  * record_io.c - a record through a pipe.
  *
- * A run may happen in a child process that crashes or is killed at any byte, so what arrives counts only if it
- * begins with the mark, ends with the mark, and every number in between is one that record_write() can have
- * written. Both ends are the same program: numbers go as they lie in memory. Rows are put in through the same
- * functions that the run itself used, so the copy is a record like any other.
+ * A run may happen in a child process that crashes or is killed at any byte, so what arrives counts only if
+ * it begins with the mark, ends with the mark, and every number in between is one that record_write() can
+ * have written. Both ends are the same program: numbers go as they lie in memory. Rows are put in through the
+ * same functions that the run itself used, so the copy is a record like any other.
  *
- * Stream: mark, version; metrics, entities; values, series, histograms, locks, modules; invariants; end; mark.
+ * Stream: mark, version; names; series, histograms; values, locks, modules; invariants, end; mark.
  */
 #include "sim/engine/xalloc.h"
 #include "sim/results/record_rows.h"
 
 #define MARK        0x64726F636572636DULL /* "mcrecord" */
 #define VERSION     1
-#define MAX_STRING  ((uint32_t)64 << 20)
+#define MAX_STRING  ((uint32_t)1 << 20)
 #define MAX_BUCKETS (histogram_bucket(UINT64_MAX) + 1)
 
 struct in {

@@ -1,7 +1,7 @@
 /*
  * record_locks.c - a lock class in a record: its row of lock_stat and its distributions.
  *
- * As in the kernel's lock_stat, waits are those of contended acquisitions alone; lock.acquire counts them all.
+ * As in the kernel's lock_stat, only contended acquisitions have waits; lock.acquire counts them all.
  */
 #include "sim/module.h"
 #include "sim/results/record_rows.h"

@@ -27,8 +27,8 @@ struct store;
 enum store_mode { STORE_READ, STORE_WRITE };
 
 /*
- * NULL, and the reason on the heap in *error, when the path cannot be read (or written, in STORE_WRITE), is no
- * result store, or is one of a newer version. Does not create the file, but makes sure that it could.
+ * NULL, and the reason on the heap in *error, when the path cannot be read (or written, in STORE_WRITE), is
+ * no result store, or is one of a newer version. Does not create the file, but makes sure that it could.
  */
 struct store *store_open(const char *path, enum store_mode mode, char **error);
 void store_close(struct store *s);

@@ -15,8 +15,10 @@
 #include "sim/engine/xalloc.h"
 #include "sim/results/store_internal.h"
 
+/* "mcgs" in ASCII: with it a result file is told from any other database. */
 #define APPLICATION_ID 0x6d636773
-#define BUSY_MS        60000
+
+#define BUSY_MS 60000
 
 void store_complain(struct store *s, const char *format, ...)
 {
@@ -137,11 +139,14 @@ static bool open_existing(struct store *s)
 static bool fill(struct store *s, const char *path)
 {
 	struct store part = { .path = s->path };
+	char *marks = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
+				STORE_FORMAT);
 	bool ok;
 
 	ok = sqlite3_open_v2(path, &part.db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
-	     store_execute(&part, "BEGIN") && store_execute(&part, store_schema) &&
-	     store_execute(&part, "COMMIT");
+	     store_execute(&part, "BEGIN") && store_execute(&part, marks) &&
+	     store_execute(&part, store_schema) && store_execute(&part, "COMMIT");
+	free(marks);
 	if (!ok) {
 		store_complain_sqlite(&part, "make it");
 		free(s->error);
@@ -202,7 +207,7 @@ bool store_connect(struct store *s)
 	return (!missing(s->path) || create(s)) && open_existing(s);
 }
 
-/* Why no file can be made in a folder; NULL if one can. A nameless file tries it and leaves nothing behind. */
+/* Why no file can be made in a folder; NULL if one can. Tried with a nameless file: nothing stays behind. */
 static const char *folder_fault(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);

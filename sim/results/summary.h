@@ -5,9 +5,9 @@
  * summary_table:
  *
  *	static const struct summary_row rows[] = {
- *		{ "read latency p99", "stat.read_latency.p99", "all", .scale = 1e-3, .unit = "us", .decimals = 1 },
+ *		{ "read latency p99", "stat.read_latency.p99", "all", .scale = 1e-3, .unit = "us" },
  *	};
- *	static const struct summary_table readers = { "Statistics readers", rows, sizeof(rows) / sizeof(rows[0]) };
+ *	static const struct summary_table readers = { "Statistics readers", rows, 1 };
  *	MODULE(readers) = { .kind = MODULE_SUMMARY, .name = "readers", .ops = &readers, ... };
  *
  * A row that no run has a value for is left out, and so is a table without rows.
@@ -43,9 +43,9 @@ struct summary_table {
 enum summary_format { SUMMARY_TEXT, SUMMARY_CSV, SUMMARY_JSON };
 
 /*
- * All tables of all modules, for the complete runs of an experiment (NULL: the one of the newest run). Variants
- * stand in the order of their first runs; differences are against the first. Over replications: the median and,
- * as spread, half the range. False, with store_error(), if the store cannot be read.
+ * All tables of all modules, for the complete runs of an experiment (NULL: the one of the newest run).
+ * Variants stand in the order of their first runs; differences are against the first. Over replications: the
+ * median and, as spread, half the range. False, with store_error(), if the store cannot be read.
  */
 bool summary_print(struct store *s, const char *experiment, enum summary_format format, FILE *out);
 
