@@ -364,7 +364,7 @@ static void empty_files_are_filled(void **state)
 static int in_child(int (*part)(void **state), void **state)
 {
 	pid_t child = fork();
-	int status;
+	int status = 0;
 
 	if (child == 0)
 		_exit(part(state));
