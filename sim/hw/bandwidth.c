@@ -30,7 +30,8 @@ struct bandwidth {
 
 static void refill(struct sim *sim, struct slot *slot);
 
-struct bandwidth *bandwidth_create(struct sim *sim, sim_time_t quota, sim_time_t period, struct bandwidth *parent)
+struct bandwidth *bandwidth_create(struct sim *sim, sim_time_t quota, sim_time_t period,
+				   struct bandwidth *parent)
 {
 	const struct sched *s = sim_sched(sim);
 	struct bandwidth *b = sim_alloc(sim, sizeof *b);

@@ -12,8 +12,8 @@
  *
  * An idle CPU has no event. A tick is armed only while somebody waits or a quota runs.
  */
-#include "sim/hw/bitmap.h"
 #include "sim/hw/sched.h"
+#include "sim/hw/bitmap.h"
 #include "sim/hw/work.h"
 
 static inline struct sched *sched_of(const struct sim *sim)
@@ -159,10 +159,14 @@ static void tick(struct sim *sim, struct slot *slot)
 	bool slice_over = cpu->nr_queued && sim->now >= cpu->slice_start + slice_of(sched_of(sim), cpu) &&
 			  runs_before(cpu->queue, t);
 
-	if (slice_over || cpu->need_resched)
-		sched_resched(sim, cpu);
-	else
+	if (!slice_over && !cpu->need_resched) {
 		sched_tick_arm(sim, cpu);
+		return;
+	}
+	sched_resched(sim, cpu);
+	/* Where it cannot be stopped it runs up a debt; what later periods pay of it has to be booked in them. */
+	if (cpu->current == t && t->bandwidth && !slot_pending(&cpu->tick))
+		slot_arm(sim, &cpu->tick, sim->now + sched_of(sim)->machine->bandwidth_slice);
 }
 
 void sched_break_watchers(struct sim *sim, struct task *t)
@@ -185,7 +189,8 @@ static void move_to(const struct sched *s, struct task *t, struct cpu *cpu)
 	t->cpu = cpu;
 	if (!from || from == cpu)
 		return;
-	t->vruntime = cpu->min_vruntime + (t->vruntime > from->min_vruntime ? t->vruntime - from->min_vruntime : 0);
+	t->vruntime = cpu->min_vruntime +
+		      (t->vruntime > from->min_vruntime ? t->vruntime - from->min_vruntime : 0);
 	t->remaining += s->machine->migration;
 	t->migrations++;
 }
