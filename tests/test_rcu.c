@@ -211,6 +211,16 @@ static void pairs(struct task *t, void *arg)
 	}
 	assert_int_equal(t->clock, 1000 * 200 * SIM_PS);
 	*(uint64_t *)arg = sim_events(t->sim) - before;
+
+	/* What was kept of sections ahead of their time is forgotten when it has come. */
+	size_t memory = arena_committed(sim_arena(t->sim));
+
+	for (int i = 0; i < 300000; i++) {
+		task_sync(t);
+		rcu_read_lock(t);
+		rcu_read_unlock(t);
+	}
+	assert_int_equal(arena_committed(sim_arena(t->sim)), memory);
 }
 
 static void a_read_section_costs_no_event(void **state)

@@ -44,9 +44,15 @@ struct rcu {
 
 static void gp_event(struct sim *sim, struct slot *slot);
 
-static struct rcu *rcu_of(struct sim *sim)
+/* Readers come by here several times for each page: no calls on their way. */
+static inline struct rcu *rcu_of(const struct sim *sim)
 {
-	return sim_state_get(sim, SIM_STATE_RCU);
+	return sim->state[SIM_STATE_RCU];
+}
+
+static inline const struct sched *sched_of(const struct sim *sim)
+{
+	return sim->state[SIM_STATE_SCHED];
 }
 
 void rcu_init(struct sim *sim)
@@ -65,7 +71,7 @@ void rcu_init(struct sim *sim)
 
 void rcu_read_lock(struct task *t)
 {
-	const struct sched *s = sim_sched(t->sim);
+	const struct sched *s = sched_of(t->sim);
 
 	if (s->preempt == PREEMPT_FULL)
 		preempt_disable(t);
@@ -74,7 +80,7 @@ void rcu_read_lock(struct task *t)
 	cpu_work(t, s->machine->rcu_read);
 }
 
-static void grow(struct sim *sim, struct rcu_cpu *c)
+static void __attribute__((noinline)) grow(struct sim *sim, struct rcu_cpu *c)
 {
 	uint32_t room = c->room ? 2 * c->room : 4;
 	struct section *ahead = sim_alloc(sim, room * sizeof *ahead);
@@ -95,8 +101,8 @@ void rcu_read_unlock(struct task *t)
 	if (!--t->rcu_nesting) {
 		struct rcu_cpu *c = &rcu_of(sim)->cpus[t->cpu->id];
 
-		if (c->nr && c->ahead[c->nr - 1].leave < sim_now(sim))
-			c->nr = 0;
+		if (c->nr && c->ahead[c->nr - 1].leave <= sim->now)
+			c->nr = 0; /* no look is early enough to see them */
 		if (c->nr == c->room)
 			grow(sim, c);
 		c->ahead[c->nr++] = (struct section){ t->rcu_since, t->clock };
@@ -105,7 +111,7 @@ void rcu_read_unlock(struct task *t)
 			c->until = t->clock;
 		}
 	}
-	if (sim_sched(sim)->preempt == PREEMPT_FULL)
+	if (sched_of(sim)->preempt == PREEMPT_FULL)
 		preempt_enable(t);
 }
 
@@ -229,7 +235,5 @@ void synchronize_rcu(struct task *t)
 
 uint64_t rcu_grace_periods(const struct sim *sim)
 {
-	const struct rcu *rcu = sim_state_get(sim, SIM_STATE_RCU);
-
-	return rcu->completed;
+	return rcu_of(sim)->completed;
 }
