@@ -7,6 +7,7 @@
 #include "models/host/costs.h"
 #include "models/host/policies.h"
 #include "models/page/page.h"
+#include "models/reclaim/reclaim.h"
 #include "models/stat/stat.h"
 #include "models/workload/workload.h"
 
@@ -63,6 +64,7 @@ static void build(struct run *run)
 	host->charge_batch = charge_constant(host, "charge_batch");
 	host->nr_stock = charge_constant(host, "charge_stock");
 
+	reclaim_build(host);
 	cgroups_build(host);
 	cgroup_options_build(host);
 	page_build(host);

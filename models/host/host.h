@@ -16,6 +16,7 @@ struct page_state; /* models/page/page.h */
 struct stat_state; /* models/stat/stat.h */
 struct cgroup_state;
 struct workload_state; /* models/workload/workload.h */
+struct reclaim_state;  /* models/reclaim/reclaim.h */
 
 /* The module chosen for an axis, its options, and its state: a zeroed block of module->state_size. */
 struct host_policy {
@@ -42,6 +43,7 @@ struct host {
 	struct cgroup_state *cgroups;
 	struct stat_state *stat;
 	struct page_state *pages;
+	struct reclaim_state *reclaim;
 	struct workload_state *workloads;
 };
 

@@ -74,7 +74,7 @@ static bool anonymous_page(struct task *t, struct anon_object *a, uint64_t index
 		frame_free(t, host, frame);
 		return false;
 	}
-	page_charged(host, frame, m, a->object.id, (uint32_t)index, PG_ANON | PG_SWAPBACKED | PG_MAPPED);
+	page_charged(host, frame, m, a->object.id, (uint32_t)index, PG_ANON | PG_SWAPBACKED | PG_MAPPED | PG_YOUNG);
 	a->object.frames[index] = frame;
 	a->object.present++;
 	cpu_defer(t, costs->charge_commit + costs->rmap_add);
@@ -90,11 +90,12 @@ bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct me
 
 	if (failed)
 		*failed = NULL;
+	task_sync(t);
 	if (a->object.frames[index]) {
+		page_of(a->memcg->host, a->object.frames[index])->flags |= PG_YOUNG;
 		cpu_defer(t, costs->touch);
 		return true;
 	}
-	task_sync(t);
 	if (need_resched(t)) /* the way back to user mode of whatever it did before */
 		cond_resched(t);
 	cpu_defer(t, costs->fault_entry);

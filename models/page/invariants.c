@@ -1,13 +1,14 @@
 /*
  * invariants.c - what must hold of pages at any instant, looked at when a run ends.
  *
- *	I5      for every lruvec and list: its length = lru_zone_size; and over a cgroup's subtree, the lengths
- *	        of its lists, its mapped anonymous pages and its cached file pages = the true counters.
+ *	I5      over a cgroup's subtree, the lengths of its LRU lists, its mapped anonymous pages and its
+ *	        cached file pages = the true counters; the lists themselves are checked by the LRU.
  *	charge  pages that a cgroup owns = pages charged to it, less those of kernel memory.
  *	object  the page that an object has at an index names that object and index.
  *	frames  frames with an owner are not free, and the other way round.
  */
 #include "models/page/page_impl.h"
+#include "models/reclaim/reclaim.h"
 
 enum { COUNT_ANON_MAPPED = NR_LRU_LISTS, COUNT_FILE, COUNT_OWNED, NR_COUNTS };
 
@@ -35,34 +36,17 @@ static void count_pages(const struct host *host, struct page_counts *own, uint64
 		}
 }
 
-/* By walking; a list that is longer than its size says it is has lost its end. */
-static uint64_t list_length(const struct page *pages, const struct lruvec *lruvec, int lru)
-{
-	uint64_t length = 0;
-	frame_t before = NO_FRAME;
-
-	for (frame_t frame = lruvec->head[lru]; frame; frame = pages[frame].next) {
-		if (pages[frame].prev != before || length > lruvec->lru_zone_size[lru])
-			return UINT64_MAX;
-		before = frame;
-		length++;
-	}
-	return before == lruvec->tail[lru] ? length : UINT64_MAX;
-}
-
 static void check_lists(const struct memcg *m, struct page_counts *own, struct record *record)
 {
+	const struct reclaim_ops *ops = reclaim_ops(m->host);
+
 	for (uint32_t nid = 0; m->lruvecs && nid < m->host->nr_nodes; nid++) {
 		const struct lruvec *lruvec = m->lruvecs[nid];
 
-		for (int lru = 0; lruvec && lru < NR_LRU_LISTS; lru++) {
-			uint64_t length = list_length(m->host->pages->pages, lruvec, lru);
-
-			own[m->id].of[lru] += length;
-			record_invariant(record, "I5 list", length == lruvec->lru_zone_size[lru],
-					 "%s node %u list %d: %lld pages, size %lld", m->path, nid, lru,
-					 (long long)length, (long long)lruvec->lru_zone_size[lru]);
-		}
+		for (enum lru_list lru = 0; lruvec && lru < NR_LRU_LISTS; lru++)
+			own[m->id].of[lru] += ops->size(lruvec, lru);
+		if (lruvec && ops->check)
+			ops->check(lruvec, record);
 	}
 }
 

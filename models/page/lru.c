@@ -1,6 +1,6 @@
 /*
- * lru.c - LRU lists and the per-CPU batches in front of them, after mm/swap.c of Linux 6.1 (folio_add_lru,
- * folio_batch_move_lru, folio_mark_accessed, release_pages).
+ * lru.c - the per-CPU batches in front of the LRU lists, after mm/swap.c of Linux 6.1 (folio_add_lru,
+ * folio_batch_move_lru, release_pages). The lists are the LRU's own (models/reclaim).
  *
  * Pages wait in a batch of their CPU and are put on their lists together, under the lruvec's lock, with the
  * statistics updates of LRU sizes inside it. A batch holds a reference: a page that is let go meanwhile stays
@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "models/page/page_impl.h"
-
-#define SWAP_CLUSTER_MAX 32
+#include "models/reclaim/reclaim.h"
 
 struct page_drain {
 	struct task *task;
@@ -31,89 +30,24 @@ struct lruvec *lruvec_create(struct memcg *m, uint32_t node)
 	m->lruvecs[node] = lruvec;
 	lruvec->memcg = m;
 	lruvec->node = node;
-	spin_lock_init(&lruvec->lock, host->pages->lru_class);
+	spin_lock_init(&lruvec->own_lock, host->pages->lru_class);
+	lruvec->lock = host->pages->node_lock ? &host->pages->nodes[node].lru_lock : &lruvec->own_lock;
+	lruvec->policy = sim_alloc(host->sim, reclaim_ops(host)->lruvec_size);
+	if (reclaim_ops(host)->lruvec_init)
+		reclaim_ops(host)->lruvec_init(lruvec);
 	return lruvec;
 }
 
-static enum lru_list page_lru(const struct page *page)
-{
-	enum lru_list lru = page->flags & PG_SWAPBACKED ? LRU_INACTIVE_ANON : LRU_INACTIVE_FILE;
-
-	return page->flags & PG_ACTIVE ? lru + 1 : lru;
-}
-
-/* ---- under the lruvec's lock ---- */
-
-/* update_lru_size(): the memcg's zone size is exact, the statistics are what was flushed. */
-static void update_size(struct task *t, struct lruvec *lruvec, enum lru_list lru, int nr)
-{
-	lruvec->lru_zone_size[lru] += (uint64_t)(int64_t)nr;
-	mod_lruvec_state(t, lruvec->memcg, lruvec->node, NR_INACTIVE_ANON + lru, nr);
-}
-
-static void list_add(struct task *t, struct lruvec *lruvec, frame_t frame)
-{
-	struct page *pages = lruvec->memcg->host->pages->pages, *page = &pages[frame];
-	enum lru_list lru = page_lru(page);
-
-	page->prev = NO_FRAME;
-	page->next = lruvec->head[lru];
-	if (page->next)
-		pages[page->next].prev = frame;
-	else
-		lruvec->tail[lru] = frame;
-	lruvec->head[lru] = frame;
-	page->flags |= PG_LRU;
-	update_size(t, lruvec, lru, 1);
-}
-
-static void list_del(struct task *t, struct lruvec *lruvec, frame_t frame)
-{
-	struct page *pages = lruvec->memcg->host->pages->pages, *page = &pages[frame];
-	enum lru_list lru = page_lru(page);
-
-	if (page->prev)
-		pages[page->prev].next = page->next;
-	else
-		lruvec->head[lru] = page->next;
-	if (page->next)
-		pages[page->next].prev = page->prev;
-	else
-		lruvec->tail[lru] = page->prev;
-	page->flags &= (uint16_t)~PG_LRU;
-	update_size(t, lruvec, lru, -1);
-}
-
-static void lru_add_fn(struct task *t, struct lruvec *lruvec, frame_t frame)
-{
-	cpu_defer(t, lruvec->memcg->host->costs->lru_add);
-	list_add(t, lruvec, frame);
-}
-
-static void activate_fn(struct task *t, struct lruvec *lruvec, frame_t frame)
-{
-	const struct host *host = lruvec->memcg->host;
-	struct page *page = page_of(host, frame);
-
-	if (!(page->flags & PG_LRU) || page->flags & PG_ACTIVE)
-		return;
-	cpu_defer(t, host->costs->lru_del + host->costs->lru_add);
-	list_del(t, lruvec, frame);
-	page->flags |= PG_ACTIVE;
-	list_add(t, lruvec, frame);
-	count_memcg_events(t, lruvec->memcg, PGACTIVATE, 1);
-}
-
-/* folio_lruvec_relock_irq() */
-static struct lruvec *relock(struct task *t, struct host *host, const struct page *page, struct lruvec *locked)
+struct lruvec *lruvec_relock_irq(struct task *t, struct host *host, const struct page *page,
+				 struct lruvec *locked)
 {
 	struct lruvec *lruvec = memcg_lruvec(page_memcg(host, page), page->node);
 
-	if (lruvec == locked)
-		return locked;
+	if (locked && lruvec->lock == locked->lock)
+		return lruvec;
 	if (locked)
-		spin_unlock_irq(t, &locked->lock);
-	spin_lock_irq(t, &lruvec->lock);
+		spin_unlock_irq(t, locked->lock);
+	spin_lock_irq(t, lruvec->lock);
 	return lruvec;
 }
 
@@ -132,10 +66,10 @@ static void drain(struct task *t, struct host *host, struct folio_batch *from,
 	memcpy(batch.frames, from->frames, from->nr * sizeof(frame_t));
 	from->nr = 0;
 	for (uint32_t i = 0; i < batch.nr; i++) {
-		locked = relock(t, host, page_of(host, batch.frames[i]), locked);
+		locked = lruvec_relock_irq(t, host, page_of(host, batch.frames[i]), locked);
 		move(t, locked, batch.frames[i]);
 	}
-	spin_unlock_irq(t, &locked->lock);
+	spin_unlock_irq(t, locked->lock);
 	for (uint32_t i = 0; i < batch.nr; i++) {
 		struct page *page = page_of(host, batch.frames[i]);
 
@@ -160,38 +94,32 @@ void page_add_lru(struct task *t, struct host *host, frame_t frame)
 
 	shared_step(t);
 	if (batch_add(t, host, batch, frame))
-		drain(t, host, batch, lru_add_fn);
+		drain(t, host, batch, reclaim_ops(host)->add);
 }
 
-/* __lru_cache_activate_folio(): not on its list yet, but perhaps in this CPU's batch. */
-static void activate_in_batch(const struct host *host, const struct task *t, frame_t frame)
+bool page_in_add_batch(const struct host *host, const struct task *t, frame_t frame)
 {
 	const struct folio_batch *batch = &page_cpu(host, t)->add;
 
 	for (uint32_t i = batch->nr; i--;)
-		if (batch->frames[i] == frame) {
-			page_of(host, frame)->flags |= PG_ACTIVE;
-			return;
-		}
+		if (batch->frames[i] == frame)
+			return true;
+	return false;
+}
+
+void page_activate_later(struct task *t, struct host *host, frame_t frame)
+{
+	struct folio_batch *batch = &page_cpu(host, t)->activate;
+
+	shared_step(t);
+	if (batch_add(t, host, batch, frame))
+		drain(t, host, batch, reclaim_ops(host)->activate);
 }
 
 void page_mark_accessed(struct task *t, struct host *host, frame_t frame)
 {
-	struct page *page = page_of(host, frame);
-	struct folio_batch *batch = &page_cpu(host, t)->activate;
-
 	shared_step(t);
-	if (!(page->flags & PG_REFERENCED)) {
-		page->flags |= PG_REFERENCED;
-		return;
-	}
-	if (page->flags & PG_ACTIVE)
-		return;
-	page->flags &= (uint16_t)~PG_REFERENCED;
-	if (!(page->flags & PG_LRU))
-		activate_in_batch(host, t, frame);
-	else if (batch_add(t, host, batch, frame))
-		drain(t, host, batch, activate_fn);
+	reclaim_ops(host)->mark_accessed(t, host, frame);
 }
 
 void lru_add_drain(struct task *t)
@@ -199,8 +127,8 @@ void lru_add_drain(struct task *t)
 	struct host *host = host_of(t);
 
 	task_sync(t);
-	drain(t, host, &page_cpu(host, t)->add, lru_add_fn);
-	drain(t, host, &page_cpu(host, t)->activate, activate_fn);
+	drain(t, host, &page_cpu(host, t)->add, reclaim_ops(host)->add);
+	drain(t, host, &page_cpu(host, t)->activate, reclaim_ops(host)->activate);
 }
 
 static void drain_work(struct task *t, struct work *work)
@@ -267,20 +195,19 @@ void pages_release(struct task *t, struct host *host, frame_t *frames, uint32_t 
 		if (page->flags & PG_LRU) {
 			struct lruvec *before = locked;
 
-			locked = relock(t, host, page, locked);
-			if (locked != before)
+			locked = lruvec_relock_irq(t, host, page, locked);
+			if (!before || locked->lock != before->lock)
 				held = 0;
-			cpu_defer(t, host->costs->lru_del);
-			list_del(t, locked, frames[i]);
+			reclaim_ops(host)->del(t, locked, frames[i]);
 			if (++held == SWAP_CLUSTER_MAX) {
-				spin_unlock_irq(t, &locked->lock);
+				spin_unlock_irq(t, locked->lock);
 				locked = NULL;
 			}
 		}
 		frames[nr_free++] = frames[i];
 	}
 	if (locked)
-		spin_unlock_irq(t, &locked->lock);
+		spin_unlock_irq(t, locked->lock);
 	uncharge(t, host, frames, nr_free);
 	for (uint32_t i = 0; i < nr_free; i++)
 		frame_free(t, host, frames[i]);
@@ -290,7 +217,10 @@ void lru_build(struct host *host)
 {
 	struct page_state *ps = host->pages;
 
-	ps->lru_class = lock_class(host->sim, "lruvec->lru_lock");
+	ps->node_lock = lru_lock_per_node(host);
+	ps->lru_class = lock_class(host->sim, ps->node_lock ? "pgdat->lru_lock" : "lruvec->lru_lock");
+	for (uint32_t i = 0; ps->node_lock && i < host->nr_nodes; i++)
+		spin_lock_init(&ps->nodes[i].lru_lock, ps->lru_class);
 	ps->batch = host->kernel_version < 609 ? 15 : PAGE_BATCH_MOST;
 	ps->cpus = arena_array(sim_arena(host->sim), host->nr_cpus, sizeof *ps->cpus);
 	ps->queue = workqueue_create(host->sim, "mm_percpu_wq", false, 0);

@@ -26,7 +26,8 @@ enum page_flag {
 	PG_ANON = 64, PG_SWAPBACKED = 128, PG_MAPPED = 256,
 	PG_CACHED = 512,   /* in the page cache of its file */
 	PG_CHARGED = 1024, /* to page.memcg */
-	PG_ORPHAN = 2048   /* nobody's any more, but a folio batch still holds a reference */
+	PG_ORPHAN = 2048,  /* nobody's any more, but somebody still holds a reference (page.batched) */
+	PG_YOUNG = 4096    /* the hardware's accessed bit: set by every touch of a mapped page */
 };
 
 struct page {
@@ -37,16 +38,22 @@ struct page {
 	uint16_t flags, node;
 	uint8_t order;
 	uint8_t refs, gen;   /* MGLRU */
-	uint16_t batched;    /* folio batches that hold a reference */
+	uint16_t batched;    /* references of folio batches, and of who has it off its list (reclaim) */
 };
 _Static_assert(sizeof(struct page) <= 32, "a page is at most 32 bytes");
 
+/* Frames linked by page.prev and page.next; zeroed: empty. Helpers in page_list.h. */
+struct page_list {
+	frame_t head, tail;
+};
+
 struct lruvec {
-	struct spinlock lock; /* class "lruvec->lru_lock" */
+	struct spinlock *lock; /* own_lock, or that of all lruvecs of the node (axis lru_lock) */
+	struct spinlock own_lock;
 	struct memcg *memcg;
 	uint32_t node;
-	frame_t head[NR_LRU_LISTS], tail[NR_LRU_LISTS];
 	uint64_t lru_zone_size[NR_LRU_LISTS]; /* exact, beside the flushed counters */
+	void *policy; /* lists and all else that the LRU keeps: reclaim_ops->lruvec_size bytes */
 };
 struct lruvec *lruvec_create(struct memcg *m, uint32_t node);
 
@@ -63,6 +70,7 @@ struct page_node {
 	uint32_t first;       /* of its frames */
 	uint64_t nr_free;
 	uint32_t high;        /* most frames on one CPU's list */
+	struct spinlock lru_lock; /* lru_lock: per_node */
 };
 struct page_cpu_list {
 	frame_t free;
@@ -86,6 +94,7 @@ struct page_state {
 	struct page_cpu *cpus;
 	struct page_cpu_list *lists; /* [cpu * nr_nodes + node] */
 	uint32_t batch;              /* PAGEVEC_SIZE */
+	bool node_lock;              /* lru_lock: per_node */
 	struct lock_class *lru_class, *cache_class;
 	struct workqueue *queue;     /* mm_percpu_wq */
 	struct mutex drain_mutex;

@@ -40,8 +40,15 @@ void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint3
 
 /* folio_add_lru(): into the running CPU's batch. In a step. */
 void page_add_lru(struct task *t, struct host *host, frame_t frame);
-/* folio_mark_accessed(). In a step. */
+/* folio_mark_accessed(): the LRU's. In a step. */
 void page_mark_accessed(struct task *t, struct host *host, frame_t frame);
+/* For the LRUs. folio_activate(): into the running CPU's batch of pages to be made active. In a step. */
+void page_activate_later(struct task *t, struct host *host, frame_t frame);
+/* Is it among the pages that wait on the running CPU to be put on their lists? */
+bool page_in_add_batch(const struct host *host, const struct task *t, frame_t frame);
+/* folio_lruvec_relock_irq(): the page's lruvec, locked; what is locked before is let go unless it is the same. */
+struct lruvec *lruvec_relock_irq(struct task *t, struct host *host, const struct page *page,
+				 struct lruvec *locked);
 /* release_pages() and the uncharging of what it frees: pages that nothing maps or finds any more. */
 void pages_release(struct task *t, struct host *host, frame_t *frames, uint32_t nr);
 

@@ -14,6 +14,7 @@
 
 #include "models/page/page.h"
 #include "models/workingset/workingset.h"
+#include "sim/results/record.h"
 
 #define SWAP_CLUSTER_MAX 32u
 #define DEF_PRIORITY     12
@@ -65,9 +66,25 @@ struct reclaim_ops {
 
 	/* Pages on its lists, by enum lru_list (for MGLRU: two youngest generations active). Exact. */
 	uint64_t (*size)(const struct lruvec *lruvec, enum lru_list list);
+	/* Invariants of an lruvec, at the end of a run and after each reclaim in debug builds. May be NULL. */
+	void (*check)(const struct lruvec *lruvec, struct record *record);
 };
 
-const struct reclaim_ops *reclaim_ops(const struct host *host);
+/* What reclaim keeps of a machine; reclaim_impl.h has the rest of it. */
+struct reclaim_state {
+	const struct reclaim_ops *ops;
+	bool node_lock; /* lru_lock: per_node */
+	struct reclaim_nodes *nodes;
+};
+
+static inline const struct reclaim_ops *reclaim_ops(const struct host *host)
+{
+	return host->reclaim->ops;
+}
+static inline bool lru_lock_per_node(const struct host *host)
+{
+	return host->reclaim->node_lock;
+}
 
 /* ---- entry points ---- */
 
@@ -110,7 +127,7 @@ void memcg_protection(struct memcg *root, struct memcg *m, struct scan_control *
 /* Statistics of a scan: PGSCAN_* and PGSTEAL_* by who asked. */
 void count_scan(struct task *t, struct memcg *m, const struct scan_control *sc, uint64_t scanned, uint64_t stolen);
 
-void reclaim_build(struct host *host);
+void reclaim_build(struct host *host); /* before the first lruvec; host->policies are there */
 void reclaim_start(struct host *host); /* kswapd of each node */
 void reclaim_finish(struct host *host);
 

@@ -1,0 +1,37 @@
+/*
+ * classic.h - what the classic LRU keeps of an lruvec: an active and an inactive list for anonymous and for
+ * file pages, and the age by which it judges refaults.
+ */
+#ifndef MODELS_RECLAIM_CLASSIC_H
+#define MODELS_RECLAIM_CLASSIC_H
+
+#include "models/reclaim/reclaim_impl.h"
+
+struct classic {
+	struct page_list lists[NR_LRU_LISTS];
+	uint64_t nonresident_age; /* of the memcg and everything below it */
+	uint64_t cost[2];         /* anon_cost, file_cost */
+	int64_t refaults[2];      /* WORKINGSET_ACTIVATE_* as seen at the end of the last call */
+};
+
+static inline struct classic *classic_of(const struct lruvec *lruvec)
+{
+	return lruvec->policy;
+}
+
+/* ---- classic_lists.c ---- */
+
+enum lru_list classic_list(const struct page *page);
+/* Onto the head of the list that its flags name, and off it: with the statistics. Under the lock. */
+void classic_list_add(struct task *t, struct lruvec *lruvec, frame_t frame);
+void classic_list_del(struct task *t, struct lruvec *lruvec, frame_t frame);
+void classic_add(struct task *t, struct lruvec *lruvec, frame_t frame);
+void classic_del(struct task *t, struct lruvec *lruvec, frame_t frame);
+void classic_activate(struct task *t, struct lruvec *lruvec, frame_t frame);
+void classic_mark_accessed(struct task *t, struct host *host, frame_t frame);
+uint64_t classic_size(const struct lruvec *lruvec, enum lru_list lru);
+void classic_check(const struct lruvec *lruvec, struct record *record);
+/* workingset_age_nonresident(): the lruvec and those of all ancestors. In a step. */
+void classic_age(struct lruvec *lruvec, uint64_t nr);
+
+#endif

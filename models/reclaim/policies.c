@@ -1,0 +1,57 @@
+/*
+ * policies.c - the axes of reclaim: which LRU, and what a lock of its lists covers.
+ */
+#include "models/host/policies.h"
+#include "models/reclaim/reclaim_impl.h"
+#include "sim/module.h"
+
+static const struct axis reclaim_axis = { .fallback = "classic" }, lru_lock_axis = { .fallback = "per_memcg" };
+
+MODULE(axis_reclaim) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_AXIS,
+	.name = "reclaim",
+	.help = "how pages are kept in order of use, and which are taken back",
+	.source = "mm/vmscan.c; /sys/kernel/mm/lru_gen/enabled",
+	.ops = &reclaim_axis,
+};
+
+MODULE(axis_lru_lock) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_AXIS,
+	.name = "lru_lock",
+	.help = "what one lock of LRU lists covers",
+	.source = "mm/swap.c, include/linux/mmzone.h",
+	.ops = &lru_lock_axis,
+};
+
+static const struct charge_constant per_memcg = { false }, per_node = { true };
+
+MODULE(lru_lock_per_memcg) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_POLICY,
+	.axis = "lru_lock",
+	.name = "per_memcg",
+	.help = "the lists of one cgroup on one node",
+	.source = "Linux 5.11, 6168d0da2b47",
+	.ops = &per_memcg,
+};
+
+MODULE(lru_lock_per_node) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_POLICY,
+	.axis = "lru_lock",
+	.name = "per_node",
+	.help = "the lists of all cgroups on one node",
+	.source = "Linux up to 5.10",
+	.ops = &per_node,
+};
+
+void reclaim_build(struct host *host)
+{
+	const struct charge_constant *node_lock = host_policy_ops(host, "lru_lock");
+
+	host->reclaim = sim_alloc(host->sim, sizeof *host->reclaim);
+	host->reclaim->ops = host_policy_ops(host, "reclaim");
+	host->reclaim->node_lock = node_lock->value;
+}

@@ -1,0 +1,23 @@
+/*
+ * reclaim_impl.h - inside of reclaim: what its core and its LRUs share.
+ */
+#ifndef MODELS_RECLAIM_RECLAIM_IMPL_H
+#define MODELS_RECLAIM_RECLAIM_IMPL_H
+
+#include "models/host/costs.h"
+#include "models/page/page_impl.h"
+#include "models/page/page_list.h"
+#include "models/reclaim/reclaim.h"
+#include "models/stat/stat.h"
+
+static inline enum lru_type page_type(const struct page *page)
+{
+	return page->flags & PG_SWAPBACKED ? LRU_ANON : LRU_FILE;
+}
+
+static inline struct host *lruvec_host(const struct lruvec *lruvec)
+{
+	return lruvec->memcg->host;
+}
+
+#endif
