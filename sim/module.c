@@ -178,13 +178,10 @@ bool modules_init(void)
 bool modules_load(const char *path)
 {
 	const struct plugin *plugin;
-	char *place = NULL;
-	void *handle;
-
 	/* dlopen() looks for a bare name everywhere but here. */
-	if (asprintf(&place, "%s%s", strchr(path, '/') ? "" : "./", path) < 0)
-		xalloc_checked(NULL);
-	handle = dlopen(place, RTLD_NOW | RTLD_LOCAL);
+	char *place = xasprintf("%s%s", strchr(path, '/') ? "" : "./", path);
+	void *handle = dlopen(place, RTLD_NOW | RTLD_LOCAL);
+
 	free(place);
 	if (!handle)
 		return refuse(path, "%s", dlerror());

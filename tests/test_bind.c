@@ -198,11 +198,8 @@ static void check_dist(const char *text, enum dist_kind kind, double a, double b
 	struct scenario_set *set;
 	const struct option_list *tasks;
 	const struct t_churn *churn;
-	char *body;
+	char *body = xasprintf(HEAD "t_tasks: [ { workload: t_churn, pause: %s } ]\n", text);
 
-	xalloc_checked(asprintf(&body, HEAD "t_tasks: [ { workload: t_churn, pause: %s } ]\n", text) < 0
-			       ? NULL
-			       : body);
 	set = t_load(body);
 	tasks = scenario_section(scenario_variant(set, 0), "t_tasks");
 	churn = ((const struct t_task *)tasks->items[0])->work.options;

@@ -141,7 +141,6 @@ void scenario_print_effective(const struct scenario *s, FILE *out)
 	static const char *const resolved[] = { "include", "variants", "kernels", "machines" };
 	struct printer p = { .out = out, .pool = pool_new(), .ignored = complaints_new() };
 
-	fprintf(out, "# variant %s\n", s->name);
 	for (size_t i = 0; i < s->language->top.nr; i++) {
 		const struct option *row = &s->language->top.rows[i];
 		bool skip = false;

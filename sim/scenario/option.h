@@ -7,7 +7,7 @@
  *
  *	struct churn { struct dist pause; uint64_t pages; };
  *	static const struct option rows[] = {
- *		OPTION(struct churn, pages, OPT_U64, .fallback = "256", .max = "1G", .help = "pages a round"),
+ *		OPTION(struct churn, pages, OPT_U64, .fallback = "256", .help = "pages a round"),
  *		OPTION(struct churn, pause, OPT_DIST_DURATION, .fallback = "0s", .help = "between rounds"),
  *	};
  *	static const struct option_table churn_options = OPTION_TABLE("anon_churn", struct churn, rows);
