@@ -31,6 +31,7 @@ void pending_init(struct sim *sim)
 	sim->capacity = 1024 - HEAP_LEAD;
 	sim->heap = heap_new(sim, sim->capacity);
 	sim->check_at = STALL_EVENTS;
+	sim->checked_now = SIM_NEVER;
 }
 
 void pending_release(struct sim *sim)
@@ -81,11 +82,12 @@ static void sift_up(struct pending_entry *heap, uint32_t hole, struct pending_en
 	heap[hole] = e;
 }
 
+/* NULL: stale. The class is looked at too, since the number may meanwhile belong to a slot of another one. */
 static struct slot *entry_slot(const struct sim *sim, struct pending_entry e)
 {
 	struct slot *slot = sim->slots[(uint32_t)e.key];
 
-	return slot && slot->when == e.when ? slot : NULL;
+	return slot && slot->when == e.when && slot->class == e.key >> 56 ? slot : NULL;
 }
 
 static void heap_grow(struct sim *sim)
@@ -177,9 +179,10 @@ static bool time_moves(struct sim *sim)
 {
 	if (sim->events < sim->check_at)
 		return true;
-	sim->check_at = sim->events + STALL_EVENTS;
-	sim->stalled = sim->checked_now == sim->now && sim->now > 0;
+	sim->stalled = sim->checked_now == sim->now;
 	sim->checked_now = sim->now;
+	if (!sim->stalled) /* else whoever comes next finds out too */
+		sim->check_at = sim->events + STALL_EVENTS;
 	return !sim->stalled;
 }
 

@@ -9,7 +9,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/engine/pending.h"
@@ -39,7 +38,6 @@ void sim_destroy(struct sim *sim)
 	if (!sim)
 		return;
 	pending_release(sim);
-	free(sim->error);
 	arena_destroy(sim->arena);
 }
 
@@ -61,7 +59,8 @@ enum sim_end sim_run(struct sim *sim, sim_time_t until)
 	}
 	if (!pending_any(sim))
 		return SIM_END_IDLE;
-	sim->now = until;
+	if (until > sim->now)
+		sim->now = until;
 	return SIM_END_TIME;
 }
 
@@ -74,11 +73,15 @@ void sim_stop(struct sim *sim)
 void sim_fail(struct sim *sim, const char *format, ...)
 {
 	if (!sim->error) {
-		va_list ap;
+		va_list ap, again;
 
 		va_start(ap, format);
-		if (vasprintf(&sim->error, format, ap) < 0)
-			sim->error = NULL;
+		va_copy(again, ap);
+		size_t size = (size_t)vsnprintf(NULL, 0, format, ap) + 1;
+
+		sim->error = sim_alloc(sim, size);
+		vsnprintf(sim->error, size, format, again);
+		va_end(again);
 		va_end(ap);
 	}
 	sim_stop(sim);
