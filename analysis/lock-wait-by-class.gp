@@ -35,5 +35,6 @@ if (is_text) {
 plot for [k = 0:nr - 1] data index 1 + k \
 		using (least):(y($1, k)):(least):(drawn($2)):(y($1, k) - half):(y($1, k) + half) \
 		with boxxyerror linetype k + 1 title gap . columnheader(1), \
-	for [k = 0:nr - 1] data index 1 + k using (drawn($2)):(y($1, k)):4 with labels left offset 1 notitle, \
+	for [k = 0:nr - 1] data index 1 + k using (drawn($2)):(y($1, k)):4 \
+		with labels left offset 1 notitle, \
 	data index 1 using (least):1:ytic(3) with dots notitle

@@ -35,11 +35,13 @@ bar AS (
 	FROM shown JOIN class LEFT JOIN wait USING (variant, lock)
 ),
 line (block, row, text) AS (
-	SELECT 0, 0, printf('"%s" "" %d %d', replace(scenario, '"', ''''), count(*), (SELECT count(*) FROM class))
+	SELECT 0, 0, printf('"%s" "" %d %d', replace(scenario, '"', ''''), count(*),
+		(SELECT count(*) FROM class))
 	FROM shown GROUP BY scenario
 	UNION ALL SELECT 1 + k, -2, char(10) FROM shown
 	UNION ALL SELECT 1 + k, -1, printf('"%s"', replace(variant, '"', '''')) FROM shown
-	UNION ALL SELECT 1 + k, class, printf('%d %.6g "%s" "%s"', class, waited, replace(lock, '"', ''''), CASE
+	UNION ALL SELECT 1 + k, class, printf('%d %.6g "%s" "%s"', class, waited,
+		replace(lock, '"', ''''), CASE
 		WHEN waited = 0 THEN '0'
 		WHEN waited < 1e-6 THEN printf('%.3g ns', waited * 1e9)
 		WHEN waited < 1e-3 THEN printf('%.3g us', waited * 1e6)

@@ -6,7 +6,8 @@
 -- Shows stat.read_latency of one entity, replications added up. Parameters and data file: docs/figures.md.
 --
 -- index 0        "scenario" "entity" number-of-variants
--- index 1 + 2k   "variant k and its quantiles"; then seconds, share of reads that took less
+-- index 1 + 2k   "variant k and its quantiles"; then seconds, share of reads that took less,
+--                at both ends of each bucket
 -- index 2 + 2k   seconds, share: the quantiles of 50, 90, 99 and 99.9 %
 
 WITH
@@ -51,12 +52,15 @@ legend AS (
 	WHERE median.q = 0.5 AND high.q = 0.99
 ),
 line (block, row, text) AS (
-	SELECT 0, 0, printf('"%s" "%s" %d', replace(scenario, '"', ''''), replace(entity, '"', ''''), count(*))
+	SELECT 0, 0, printf('"%s" "%s" %d', replace(scenario, '"', ''''), replace(entity, '"', ''''),
+		count(*))
 	FROM chosen, shown GROUP BY entity
 	UNION ALL SELECT 1 + 2 * k, -2, char(10) FROM shown
-	UNION ALL SELECT 1 + 2 * k, -1, printf('"%s"', replace(text, '"', '''')) FROM shown JOIN legend USING (variant)
-	UNION ALL SELECT 1 + 2 * k, 0, printf('%.6g 0', min(lo)) FROM cdf GROUP BY k
-	UNION ALL SELECT 1 + 2 * k, hi, printf('%.6g %.9g', hi, share) FROM cdf
+	UNION ALL SELECT 1 + 2 * k, -1, printf('"%s"', replace(text, '"', ''''))
+	FROM shown JOIN legend USING (variant)
+	UNION ALL SELECT 1 + 2 * k, lo, printf('%.6g %.9g' || char(10) || '%.6g %.9g', lo, before,
+		hi, share)
+	FROM cdf
 	UNION ALL SELECT 2 + 2 * k, -2, char(10) FROM shown
 	UNION ALL SELECT 2 + 2 * k, q, printf('%.6g %.9g', at, q) FROM quantile
 )

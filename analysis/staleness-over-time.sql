@@ -29,7 +29,8 @@ shown AS (
 	GROUP BY variant
 ),
 line (block, row, text) AS (
-	SELECT 0, 0, printf('"%s" "%s" %d', replace(scenario, '"', ''''), replace(entity, '"', ''''), count(*))
+	SELECT 0, 0, printf('"%s" "%s" %d', replace(scenario, '"', ''''), replace(entity, '"', ''''),
+		count(*))
 	FROM chosen, shown GROUP BY entity
 	UNION ALL SELECT 1 + k, -2, char(10) FROM shown
 	UNION ALL SELECT 1 + k, -1, printf('"%s"', replace(variant, '"', '''')) FROM shown
