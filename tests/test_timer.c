@@ -167,6 +167,45 @@ static void a_deferrable_timer_waits_for_a_tick_that_is_not_idle(void **state)
 	sim_destroy(sim);
 }
 
+static void nothing(struct sim *sim, struct rcu_head *head)
+{
+	(void)sim;
+	(void)head;
+}
+
+/* Busy between two ticks only, but what it leaves to RCU keeps the tick of its CPU, not of the other one. */
+static void leaves_a_callback(struct task *t, void *arg)
+{
+	task_sync(t);
+	call_rcu_on(t->sim, t->cpu->id, arg, nothing);
+}
+
+static void a_deferrable_timer_runs_on_an_idle_cpu_with_callbacks(void **state)
+{
+	struct machine m = plain_machine(2);
+
+	m.rcu_gp_poll = 3 * TICK;
+	struct sim *sim = host_new(&m);
+	struct alarm here = { .times = 0 }, elsewhere = { .times = 0 };
+	struct task_attr attr = { .name = "closer",
+				  .run = leaves_a_callback,
+				  .start = 50 * TICK + TICK / 10 };
+
+	(void)state;
+	ktimer_init(sim, &here.timer, ring);
+	ktimer_init(sim, &elsewhere.timer, ring);
+	here.timer.deferrable = elsewhere.timer.deferrable = true;
+	ktimer_arm(&here.timer, 0, 10);
+	ktimer_arm(&elsewhere.timer, 1, 10);
+	task_spawn(sim, &attr);
+	host_finish(sim);
+	assert_int_equal(here.fired, 51 * TICK);
+	assert_int_equal(elsewhere.times, 0);
+	assert_false(rcu_needs_cpu(sim, 0));
+	ktimer_cancel(&elsewhere.timer);
+	sim_destroy(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +214,7 @@ int main(void)
 		cmocka_unit_test(timers_fire_on_ticks),
 		cmocka_unit_test(ticks_of_any_hz_keep_their_number),
 		cmocka_unit_test(a_deferrable_timer_waits_for_a_tick_that_is_not_idle),
+		cmocka_unit_test(a_deferrable_timer_runs_on_an_idle_cpu_with_callbacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

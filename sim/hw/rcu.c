@@ -27,7 +27,10 @@ struct rcu_cpu {
 	uint32_t nr, room;
 	bool awaited;     /* a grace period waits for the section at hand, whose end is not known yet */
 	sim_time_t until; /* the end of the section that a grace period waits for */
+	uint32_t callbacks; /* queued here and not called yet */
 };
+
+#define NO_CPU UINT32_MAX
 
 enum gp_state { GP_NONE, GP_STARTING, GP_WAITING };
 
@@ -170,6 +173,8 @@ static void gp_end(struct sim *sim, struct rcu *rcu)
 	while (head) {
 		struct rcu_head *next = head->next; /* func may free or reuse it */
 
+		if (head->cpu != NO_CPU)
+			rcu->cpus[head->cpu].callbacks--;
 		head->func(sim, head);
 		head = next;
 	}
@@ -194,18 +199,37 @@ static void gp_event(struct sim *sim, struct slot *slot)
 		gp_end(sim, rcu);
 }
 
-void call_rcu(struct sim *sim, struct rcu_head *head, void (*func)(struct sim *sim, struct rcu_head *head))
+static void queue(struct sim *sim, uint32_t cpu, struct rcu_head *head,
+		  void (*func)(struct sim *sim, struct rcu_head *head))
 {
 	struct rcu *rcu = rcu_of(sim);
 
 	head->func = func;
 	head->next = NULL;
+	head->cpu = cpu;
 	if (!rcu->next)
 		rcu->asked = sim_now(sim);
 	*rcu->end = head;
 	rcu->end = &head->next;
 	if (rcu->state == GP_NONE)
 		gp_ask(sim, rcu);
+}
+
+void call_rcu(struct sim *sim, struct rcu_head *head, void (*func)(struct sim *sim, struct rcu_head *head))
+{
+	queue(sim, NO_CPU, head, func);
+}
+
+void call_rcu_on(struct sim *sim, uint32_t cpu, struct rcu_head *head,
+		 void (*func)(struct sim *sim, struct rcu_head *head))
+{
+	rcu_of(sim)->cpus[cpu].callbacks++;
+	queue(sim, cpu, head, func);
+}
+
+bool rcu_needs_cpu(const struct sim *sim, uint32_t cpu)
+{
+	return rcu_of(sim)->cpus[cpu].callbacks > 0;
 }
 
 struct rcu_waiter {

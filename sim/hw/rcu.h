@@ -18,6 +18,7 @@
 
 struct rcu_head {
 	struct rcu_head *next;
+	uint32_t cpu; /* that it was queued on */
 	void (*func)(struct sim *sim, struct rcu_head *head);
 };
 
@@ -30,6 +31,13 @@ void rcu_read_unlock(struct task *t);
 void synchronize_rcu(struct task *t); /* sleeps until a grace period has passed */
 /* func runs, as an event, when a grace period has passed. Callable from any step or event. */
 void call_rcu(struct sim *sim, struct rcu_head *head, void (*func)(struct sim *sim, struct rcu_head *head));
+/*
+ * The same for a callback that is queued on a CPU: until it has run, that CPU keeps its tick even when it is
+ * idle (rcu_needs_cpu() in kernel/time/tick-sched.c), and so runs its deferrable timers.
+ */
+void call_rcu_on(struct sim *sim, uint32_t cpu, struct rcu_head *head,
+		 void (*func)(struct sim *sim, struct rcu_head *head));
+bool rcu_needs_cpu(const struct sim *sim, uint32_t cpu);
 uint64_t rcu_grace_periods(const struct sim *sim);
 
 #endif

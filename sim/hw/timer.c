@@ -12,7 +12,10 @@
  *
  * A deferrable timer (BASE_DEF) that is due on an idle CPU joins a list of that CPU; when the CPU leaves
  * idleness the list is set to its next tick, and whoever finds the CPU idle again then goes back to the list.
+ * An idle CPU with RCU callbacks keeps its tick and so runs them: on a CPU that is hardly ever busy at a tick
+ * it is this that makes them happen, for whoever closes a file leaves a callback.
  */
+#include "sim/hw/rcu.h"
 #include "sim/hw/work.h"
 
 #define LEVELS        9 /* LVL_DEPTH for HZ above 100 */
@@ -91,7 +94,7 @@ static void expire(struct sim *sim, struct slot *slot)
 	struct ktimer *timer = (struct ktimer *)(void *)slot; /* its first member */
 	struct cpu *cpu = &sim_sched(sim)->cpus[timer->cpu];
 
-	if (timer->deferrable && !cpu->current)
+	if (timer->deferrable && !cpu->current && !rcu_needs_cpu(sim, timer->cpu))
 		defer(timer, cpu);
 	else
 		timer->func(sim, timer);
