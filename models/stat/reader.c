@@ -5,9 +5,13 @@
  * values, negative ones as 0. cpu_stat_show() of kernel/cgroup/cgroup.c: up to 6.15 the subtree is flushed
  * exactly, whatever the policies say, except for the root, whose CPU time comes from elsewhere.
  *
+ * A read opens and closes a file, whose memory is freed after a grace period: an RCU callback on the reader's
+ * CPU, which keeps that CPU's tick going.
+ *
  * What a reader sees is compared with the truth at the instant at which the values are copied.
  */
 #include "models/stat/stat_impl.h"
+#include "sim/hw/rcu.h"
 
 static int64_t shown(const struct memcg *m, enum stat_item item)
 {
@@ -39,6 +43,17 @@ void stat_look(const struct memcg *m, sim_time_t now, struct stat_read *out)
 	out->pending = m->stat->unflushed;
 }
 
+static void file_free(struct sim *sim, struct rcu_head *head)
+{
+	sim_free(sim, head, sizeof *head);
+}
+
+/* fput(): file_free_rcu() after a grace period. */
+static void close_file(struct task *t)
+{
+	call_rcu_on(t->sim, t->cpu->id, sim_alloc(t->sim, sizeof(struct rcu_head)), file_free);
+}
+
 void memory_stat_read(struct task *t, struct memcg *m, struct stat_read *out)
 {
 	struct host *host = m->host;
@@ -55,6 +70,7 @@ void memory_stat_read(struct task *t, struct memcg *m, struct stat_read *out)
 	stat_look(m, t->clock, out);
 	cpu_work(t, host->costs->read_format);
 	task_sync(t);
+	close_file(t);
 	out->latency = t->clock - start;
 	out->flushes = f.flushes;
 	out->pairs = f.pairs;
@@ -70,4 +86,6 @@ void cpu_stat_read(struct task *t, struct memcg *m)
 	st->count.calls[FLUSH_CPU_STAT]++;
 	if (m->parent)
 		rstat_flush(t, &f, m, true);
+	task_sync(t);
+	close_file(t);
 }

@@ -16,7 +16,7 @@ struct skip_options {
 	bool relaxed;
 };
 
-/* Who waits, on the waiter's stack. */
+/* Who waits. */
 struct waiter {
 	struct task *task;
 	struct waiter *next, **link; /* link NULL: off the list */
@@ -30,18 +30,20 @@ struct skip_state {
 static void wait_for_flush(struct task *t, struct skip_state *s)
 {
 	sim_time_t deadline = t->clock + LONGEST_WAIT;
-	struct waiter w = { .task = t, .next = s->waiters, .link = &s->waiters };
+	struct waiter *w = sim_alloc(t->sim, sizeof *w);
 
-	if (w.next)
-		w.next->link = &w.next;
-	s->waiters = &w;
-	while (w.link && t->clock < deadline)
+	*w = (struct waiter){ .task = t, .next = s->waiters, .link = &s->waiters };
+	if (w->next)
+		w->next->link = &w->next;
+	s->waiters = w;
+	while (w->link && t->clock < deadline)
 		task_block_until(t, deadline);
-	if (w.link) {
-		*w.link = w.next;
-		if (w.next)
-			w.next->link = w.link;
+	if (w->link) {
+		*w->link = w->next;
+		if (w->next)
+			w->next->link = w->link;
 	}
+	sim_free(t->sim, w, sizeof *w);
 }
 
 /* Those that wait now: who comes while they are woken waits for a later flush. */
