@@ -187,9 +187,10 @@ static void a_deferrable_timer_runs_on_an_idle_cpu_with_callbacks(void **state)
 	m.rcu_gp_poll = 3 * TICK;
 	struct sim *sim = host_new(&m);
 	struct alarm here = { .times = 0 }, elsewhere = { .times = 0 };
-	struct task_attr attr = { .name = "closer",
-				  .run = leaves_a_callback,
-				  .start = 50 * TICK + TICK / 10 };
+	struct rcu_head callback;
+	struct task_attr attr = {
+		.name = "closer", .run = leaves_a_callback, .arg = &callback, .start = 50 * TICK + TICK / 10
+	};
 
 	(void)state;
 	ktimer_init(sim, &here.timer, ring);
