@@ -1,11 +1,12 @@
 /*
  * coroutine.h - stackful coroutines: the switch between tasks.
  *
- * On x86-64 the switch is inline: it declares every register spoilt, so the compiler saves what is live in the
- * function that switches and one stack frame is all that a switch touches. On aarch64 it is a function that
- * saves the callee-saved registers; elsewhere and under AddressSanitizer (which has to be told) see coroutine.c.
- * Floating-point control words are not switched: no model changes them. Every switch checks that the stack pointer it leaves is inside its stack, and that an
- * unguarded stack's lowest page was not written; an overflow ends the process with the name of the coroutine.
+ * On x86-64 the switch is inline: it declares every register spoilt, so the compiler saves what is live in
+ * the function that switches and one stack frame is all that a switch touches. On aarch64 it is a function
+ * that saves the callee-saved registers; elsewhere and under AddressSanitizer (which has to be told) see
+ * coroutine.c. Floating-point control words are not switched: no model changes them. Every switch checks
+ * that the stack pointer it leaves is inside its stack, and that an unguarded stack's lowest page was not
+ * written; an overflow ends the process with the name of the coroutine.
  */
 #ifndef SIM_ENGINE_COROUTINE_H
 #define SIM_ENGINE_COROUTINE_H
@@ -14,7 +15,7 @@
 
 struct coroutine {
 	void *sp;
-	const char *limit;  /* a stack pointer below this is an overflow; NULL: the thread's own stack */
+	const char *limit; /* a stack pointer below this is an overflow; NULL: the thread's own stack */
 	struct stack stack;
 	void (*entry)(void *arg);
 	void *arg;
@@ -23,7 +24,8 @@ struct coroutine {
 };
 
 /* Ready to run entry(arg) at the first switch to it. entry must not return: it switches away for ever. */
-void coroutine_init(struct coroutine *co, struct arena *a, const char *name, void (*entry)(void *arg), void *arg);
+void coroutine_init(struct coroutine *co, struct arena *a, const char *name, void (*entry)(void *arg),
+		    void *arg);
 /* Gives back its stack. Not from itself. */
 void coroutine_release(struct coroutine *co, struct arena *a);
 static inline void coroutine_switch(struct coroutine *from, struct coroutine *to);
@@ -31,7 +33,8 @@ static inline void coroutine_switch(struct coroutine *from, struct coroutine *to
 void coroutine_leave(struct coroutine *from, struct coroutine *to) __attribute__((noreturn));
 
 void coroutine_overflow(const struct coroutine *co) __attribute__((noreturn));
-void coroutine_switch_call(struct coroutine *from, struct coroutine *to); /* the switch where it is not inline */
+void coroutine_switch_call(struct coroutine *from,
+			   struct coroutine *to); /* the switch where it is not inline */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define COROUTINE_ASAN 1
@@ -58,9 +61,9 @@ static inline __attribute__((always_inline)) void coroutine_jump(struct coroutin
 			 "1:\tpopq %%rbp"
 			 : [save] "+D"(save), [load] "+S"(load), "+d"(to)
 			 :
-			 : "rax", "rbx", "rcx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
-			   "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
-			   "xmm13", "xmm14", "xmm15", "memory", "cc");
+			 : "rax", "rbx", "rcx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0",
+			   "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+			   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
 }
 #endif
 

@@ -17,13 +17,15 @@
 
 static struct pending_entry *heap_new(struct sim *sim, uint32_t capacity)
 {
-	return (struct pending_entry *)arena_alloc(sim->arena, (capacity + HEAP_LEAD) * sizeof(struct pending_entry)) +
+	return (struct pending_entry *)arena_alloc(sim->arena,
+						   (capacity + HEAP_LEAD) * sizeof(struct pending_entry)) +
 	       HEAP_LEAD;
 }
 
 static void heap_free(struct sim *sim)
 {
-	arena_free(sim->arena, sim->heap - HEAP_LEAD, (sim->capacity + HEAP_LEAD) * sizeof(struct pending_entry));
+	arena_free(sim->arena, sim->heap - HEAP_LEAD,
+		   (sim->capacity + HEAP_LEAD) * sizeof(struct pending_entry));
 }
 
 void pending_init(struct sim *sim)
@@ -164,7 +166,8 @@ void pending_move(struct sim *sim, struct slot *slot, sim_time_t before)
 		if (slot == sim->running)
 			sim->running = NULL;
 		if (before != SIM_NEVER)
-			pending_check_remove(sim->check, (struct pending_entry){ before, pending_key(sim, slot, before) });
+			pending_check_remove(
+				sim->check, (struct pending_entry){ before, pending_key(sim, slot, before) });
 	} else if (slot->when != SIM_NEVER) {
 		heap_insert(sim, e);
 	}

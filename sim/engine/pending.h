@@ -1,13 +1,13 @@
 /*
  * pending.h - the set of pending events, and the layout of struct sim that its fast path needs.
  *
- * Two structures, by what their entries do. CPUs are few, always there, and move at every step: they are the
- * leaves of a tournament (tournament.c), in which moving one is a walk to the root whose addresses do not
- * depend on the comparisons. Everything else (timers, control) is a 4-ary heap (pending.c), whose size is that
- * of what is pending. The earlier of the two tops is next.
+ * Two structures, by what their entries do. CPUs are few, always there, and move at every step: they are
+ * the leaves of a tournament (tournament.c), in which moving one is a walk to the root whose addresses do
+ * not depend on the comparisons. Everything else (timers, control) is a 4-ary heap (pending.c), whose size
+ * is that of what is pending. The earlier of the two tops is next.
  *
- * The CPU that runs stays in the tournament with the time at which it was taken; its leaf is brought up to date
- * once, when it gives way. While it goes on, `next` is what it must stay before: one comparison.
+ * The CPU that runs stays in the tournament with the time at which it was taken; its leaf is brought up to
+ * date once, when it gives way. While it goes on, `next` is what it must stay before: one comparison.
  *
  * Entries of the heap that were overtaken by slot_arm() or slot_cancel() stay until they surface; the heap is
  * rebuilt without them when they are the majority. With cross_check everything is repeated on a pairing heap
@@ -36,10 +36,10 @@ struct sim {
 	volatile bool stop;
 	sim_time_t until;
 
-	struct slot *running;           /* the CPU slot taken last, until it gives way */
-	struct pending_entry *tree;     /* tree[1] is the root, the leaves begin at nr_leaves */
+	struct slot *running;            /* the CPU slot taken last, until it gives way */
+	struct pending_entry *tree;      /* tree[1] is the root, the leaves begin at nr_leaves */
 	uint32_t nr_leaves, used_leaves; /* a power of two; given out */
-	struct pending_entry *heap;     /* heap[1] begins a cache line */
+	struct pending_entry *heap;      /* heap[1] begins a cache line */
 	uint32_t nr, capacity, nr_stale;
 	struct slot **slots; /* by id */
 	uint32_t nr_slots, slot_capacity, *free_ids, nr_free_ids;
@@ -112,7 +112,10 @@ struct slot *pending_take(struct sim *sim);
 /* Is anything pending at all? */
 bool pending_any(struct sim *sim);
 
-/* Tournament: a place for one more CPU; sets its entry and returns the earliest; the earliest of all but one. */
+/*
+ * Tournament: a place for one more CPU; sets its entry and returns the earliest; the earliest of all but
+ * one.
+ */
 uint32_t tournament_add(struct sim *sim);
 struct pending_entry tournament_set(struct sim *sim, uint32_t leaf, sim_time_t when, uint64_t key);
 struct pending_entry tournament_other(const struct sim *sim, uint32_t leaf);

@@ -1,9 +1,9 @@
 /*
  * pending_check.c - a pairing heap that shadows the 4-ary heap in debug builds.
  *
- * Nothing is shared with pending.c but the entries: pointers instead of an implicit array, merging instead of
- * sifting. Removal from the middle, which only a rebuild of the other heap asks for, is kept as a debt that is
- * settled when the entry surfaces.
+ * Nothing is shared with pending.c but the entries: pointers instead of an implicit array, merging instead
+ * of sifting. Removal from the middle, which only a rebuild of the other heap asks for, is kept as a debt
+ * that is settled when the entry surfaces.
  */
 #include "sim/engine/pending_check.h"
 
@@ -129,7 +129,8 @@ void pending_check_take(struct pending_check *c, struct pending_entry e)
 	if (!c->root || !same(c->root->e, e)) {
 		fprintf(stderr, "pending sets disagree: heap %" PRIu64 " ps key %" PRIx64, e.when, e.key);
 		if (c->root)
-			fprintf(stderr, ", check %" PRIu64 " ps key %" PRIx64, c->root->e.when, c->root->e.key);
+			fprintf(stderr, ", check %" PRIu64 " ps key %" PRIx64, c->root->e.when,
+				c->root->e.key);
 		fputc('\n', stderr);
 		abort();
 	}

@@ -34,10 +34,10 @@ enum sim_class {
 
 /* One pending event of one entity. Embed it; initialise it with slot_init(). */
 struct slot {
-	sim_time_t when; /* SIM_NEVER: not pending */
-	uint32_t id;     /* creation order: the sequence of the tie rule */
-	uint32_t leaf;   /* SIM_CLASS_CPU: its place in the tournament */
-	uint8_t class;   /* enum sim_class */
+	sim_time_t when;      /* SIM_NEVER: not pending */
+	uint32_t id;          /* creation order: the sequence of the tie rule */
+	uint32_t leaf;        /* SIM_CLASS_CPU: its place in the tournament */
+	uint8_t class;        /* enum sim_class */
 	struct coroutine *co; /* SIM_CLASS_CPU: what goes on when it is its turn */
 	void (*fire)(struct sim *sim, struct slot *slot);
 };
@@ -77,7 +77,14 @@ uint64_t sim_seed(const struct sim *sim);
 struct arena *sim_arena(const struct sim *sim);
 
 /* The part of the state that each layer hangs into a simulation; NULL until set. */
-enum sim_state_id { SIM_STATE_SCHED, SIM_STATE_LOCKS, SIM_STATE_RCU, SIM_STATE_WORK, SIM_STATE_MODEL, SIM_NR_STATES };
+enum sim_state_id {
+	SIM_STATE_SCHED,
+	SIM_STATE_LOCKS,
+	SIM_STATE_RCU,
+	SIM_STATE_WORK,
+	SIM_STATE_MODEL,
+	SIM_NR_STATES
+};
 void *sim_state_get(const struct sim *sim, enum sim_state_id id);
 void sim_state_set(struct sim *sim, enum sim_state_id id, void *state);
 

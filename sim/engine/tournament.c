@@ -1,6 +1,6 @@
 /*
- * tournament.c - the pending events of the CPUs: a complete binary tree of which each node holds the earlier of
- * its two children.
+ * tournament.c - the pending events of the CPUs: a complete binary tree of which each node holds the
+ * earlier of its two children.
  *
  * A leaf never moves, so the nodes on its way to the root are known beforehand: their loads overlap, and each
  * level adds one comparison and a conditional move, no branch. Measured beside a 4-ary heap with replace-top:
@@ -13,8 +13,9 @@
 static const struct pending_entry never = { SIM_NEVER, UINT64_MAX };
 
 /*
- * The earlier of two, by masks and in general registers: left to itself the compiler makes this a branch, which
- * is mispredicted every other time, or moves the halves in and out of a vector register at each level.
+ * The earlier of two, by masks and in general registers: left to itself the compiler makes this a branch,
+ * which is mispredicted every other time, or moves the halves in and out of a vector register at each
+ * level.
  */
 static inline struct pending_entry earlier(struct pending_entry a, struct pending_entry b)
 {
@@ -49,8 +50,8 @@ uint32_t tournament_add(struct sim *sim)
 }
 
 /*
- * Brings what a CPU needs to go on nearer: its slot, its task, the top of its stack, three dependent loads that
- * would otherwise follow one another when its turn has come. The loads themselves wait for nobody.
+ * Brings what a CPU needs to go on nearer: its slot, its task, the top of its stack, three dependent loads
+ * that would otherwise follow one another when its turn has come. The loads themselves wait for nobody.
  */
 static inline void fetch(const struct sim *sim, struct pending_entry e)
 {
@@ -74,7 +75,8 @@ struct pending_entry tournament_set(struct sim *sim, uint32_t leaf, sim_time_t w
 	tree[i].key = key;
 	for (; i >= 2 * FETCH_LEVEL; i >>= 1) {
 		e = earlier(e, tree[i ^ 1]);
-		tree[i >> 1].when = e.when; /* by halves, as they are read: a wider load would wait for both stores */
+		tree[i >> 1].when =
+			e.when; /* by halves, as they are read: a wider load would wait for both stores */
 		tree[i >> 1].key = e.key;
 	}
 	fetch(sim, e);

@@ -1,11 +1,11 @@
 /*
  * bandwidth.c - cpu.max: CPU time by quota and period.
  *
- * After kernel/sched/fair.c of Linux 6.1: the pool is filled with the quota at each period; a CPU takes slices
- * (sched_cfs_bandwidth_slice_us, 5 ms) from the pool for the tasks it runs and, when the pool is empty, parks
- * them until the next period (throttle_cfs_rq); a CPU that has no more of the group's tasks gives all but
- * 1 ms of its slice back. As in that kernel a task is parked where it can be scheduled out, so with a kernel
- * that preempts it may hold a mutex meanwhile. A group inside a group is limited by both.
+ * After kernel/sched/fair.c of Linux 6.1: the pool is filled with the quota at each period; a CPU takes
+ * slices (sched_cfs_bandwidth_slice_us, 5 ms) from the pool for the tasks it runs and, when the pool is
+ * empty, parks them until the next period (throttle_cfs_rq); a CPU that has no more of the group's tasks
+ * gives all but 1 ms of its slice back. As in that kernel a task is parked where it can be scheduled out,
+ * so with a kernel that preempts it may hold a mutex meanwhile. A group inside a group is limited by both.
  *
  * The period's timer runs only while the group uses time.
  */

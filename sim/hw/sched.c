@@ -1,14 +1,15 @@
 /*
  * sched.c - run queues: who runs where, and when he has to give way.
  *
- * After the completely fair scheduler of Linux 6.1 (kernel/sched/fair.c), as far as contention depends on it:
- * the waiting task with the least weighted run time runs next; a waiting task may preempt once the running one
- * has had its slice (max(min_granularity, latency / number running)); a woken task preempts if it is behind
- * by more than the wake-up granularity (check_preempt_wakeup); a sleeper comes back at most half a latency
- * behind the queue (place_entity). A woken task goes to its last CPU if that is idle, else to an idle one of
- * its socket, else to any idle one, else to its last CPU (select_idle_sibling). A CPU that runs out of work
- * pulls a waiting task, from its own socket first (newidle_balance). Unlike the kernel, the search for an idle
- * CPU goes on beyond the socket at once instead of waiting for the periodic balancer; there is none here.
+ * After the completely fair scheduler of Linux 6.1 (kernel/sched/fair.c), as far as contention depends on
+ * it: the waiting task with the least weighted run time runs next; a waiting task may preempt once the
+ * running one has had its slice (max(min_granularity, latency / number running)); a woken task preempts if
+ * it is behind by more than the wake-up granularity (check_preempt_wakeup); a sleeper comes back at most
+ * half a latency behind the queue (place_entity). A woken task goes to its last CPU if that is idle, else
+ * to an idle one of its socket, else to any idle one, else to its last CPU (select_idle_sibling). A CPU
+ * that runs out of work pulls a waiting task, from its own socket first (newidle_balance). Unlike the
+ * kernel, the search for an idle CPU goes on beyond the socket at once instead of waiting for the periodic
+ * balancer; there is none here.
  *
  * An idle CPU has no event. A tick is armed only while somebody waits or a quota runs.
  */
@@ -164,7 +165,10 @@ static void tick(struct sim *sim, struct slot *slot)
 		return;
 	}
 	sched_resched(sim, cpu);
-	/* Where it cannot be stopped it runs up a debt; what later periods pay of it has to be booked in them. */
+	/*
+	 * Where it cannot be stopped it runs up a debt; what later periods pay of it has to be booked in
+	 * them.
+	 */
 	if (cpu->current == t && t->bandwidth && !slot_pending(&cpu->tick))
 		slot_arm(sim, &cpu->tick, sim->now + sched_of(sim)->machine->bandwidth_slice);
 }

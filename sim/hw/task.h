@@ -3,10 +3,10 @@
  *
  * A task is a stackful coroutine, so a kernel path reads as straight code:
  *
- *	spin_lock(t, &lruvec->lock);
- *	list_size[lru] += nr;
+ *	spin_lock(t, &queue->lock);
+ *	queue->length += nr;
  *	cpu_work(t, costs->list_add);
- *	spin_unlock(t, &lruvec->lock);
+ *	spin_unlock(t, &queue->lock);
  *
  * `struct task *t` is always the running task (the kernel's `current`) and always the first argument.
  *
@@ -55,42 +55,42 @@ enum task_clock { CLOCK_USER, CLOCK_SYS, CLOCK_SPIN, NR_TASK_CLOCKS };
 struct task {
 	/* What every step touches, on one cache line with the head of `co`. */
 	struct sim *sim;
-	struct cpu *cpu;        /* where it runs, or last ran */
-	sim_time_t clock;       /* its own time: never before sim_now(), ahead of it by its private work */
-	bool stepping;          /* synchronised and nothing private since (debug builds) */
-	uint8_t state;          /* enum task_state */
+	struct cpu *cpu;  /* where it runs, or last ran */
+	sim_time_t clock; /* its own time: never before sim_now(), ahead of it by its private work */
+	bool stepping;    /* synchronised and nothing private since (debug builds) */
+	uint8_t state;    /* enum task_state */
 	struct coroutine co;
 
-	sim_time_t accounted;   /* up to here its CPU time is in clocks[] */
-	sim_time_t spin_until;  /* what it burns before is spinning; SIM_NEVER: not granted yet */
-	sim_time_t remaining;   /* private work left when it was preempted */
-	sim_time_t wait_since;  /* when it became runnable or began to spin */
-	uint64_t vruntime;      /* weighted run time, ps */
-	uint32_t weight;        /* 1024 = nice 0 */
+	sim_time_t accounted;  /* up to here its CPU time is in clocks[] */
+	sim_time_t spin_until; /* what it burns before is spinning; SIM_NEVER: not granted yet */
+	sim_time_t remaining;  /* private work left when it was preempted */
+	sim_time_t wait_since; /* when it became runnable or began to spin */
+	uint64_t vruntime;     /* weighted run time, ps */
+	uint32_t weight;       /* 1024 = nice 0 */
 	uint16_t preempt_count;
 	uint16_t irq_count;
-	bool on_queue;          /* in its CPU's run queue (not running) */
-	bool in_user;           /* the private work at hand is user work */
-	bool spin_broken;       /* preempted while spinning: give up the spin */
-	bool pinned;            /* never migrates off `cpu` */
-	bool timed_out;         /* its deadline ended its sleep */
+	bool on_queue;    /* in its CPU's run queue (not running) */
+	bool in_user;     /* the private work at hand is user work */
+	bool spin_broken; /* preempted while spinning: give up the spin */
+	bool pinned;      /* never migrates off `cpu` */
+	bool timed_out;   /* its deadline ended its sleep */
 	uint16_t rcu_nesting;
 	sim_time_t preempt_since, irq_since, rcu_since;
 	struct bandwidth *bandwidth; /* NULL: unlimited */
 	struct task *next;           /* link in the one wait queue a task can be on */
 	struct task *watchers;       /* tasks that spin because this one runs (task_watch) */
 	struct task *watching, *watch_next;
-	struct task *all_next, **all_prev; /* list of living tasks */
+	struct task *all_next, **all_prev;               /* list of living tasks */
 	struct task *heap_child, *heap_next, *heap_prev; /* run queue: a pairing heap */
 	struct slot sleep_timer;
 	sim_time_t clocks[NR_TASK_CLOCKS];
-	sim_time_t runq_wait;        /* time spent runnable but not running */
+	sim_time_t runq_wait; /* time spent runnable but not running */
 	uint32_t id;
 	uint64_t switches, migrations;
 	void (*run)(struct task *t, void *arg);
 	void *arg;
-	const char *name;            /* for messages; owned by the caller, alive as long as the task */
-	void *owner;                 /* the model's: what this task belongs to (a memcg, say) */
+	const char *name; /* for messages; owned by the caller, alive as long as the task */
+	void *owner;      /* the model's: what this task belongs to */
 	void (*on_exit)(struct task *t);
 };
 
@@ -103,7 +103,7 @@ struct task_attr {
 	uint32_t weight;                 /* 0: 1024 */
 	int32_t cpu;                     /* pinned there; -1: placed by the scheduler */
 	struct bandwidth *bandwidth;
-	sim_time_t start;                /* when it becomes runnable, absolute; 0: now */
+	sim_time_t start; /* when it becomes runnable, absolute; 0: now */
 };
 
 /* A new runnable task. Callable from anywhere; a task synchronises first. */
@@ -159,12 +159,12 @@ void local_irq_disable(struct task *t);
 void local_irq_enable(struct task *t);
 
 struct cpu {
-	struct slot slot;       /* pending: when its running task goes on */
-	struct task *current;   /* NULL: idle */
+	struct slot slot;     /* pending: when its running task goes on */
+	struct task *current; /* NULL: idle */
 	uint32_t id, core, socket, node;
-	struct task *queue;     /* root of the heap of waiting tasks, by vruntime */
-	uint32_t nr_queued;     /* waiting, not counting current */
-	uint32_t nr_movable;    /* of those, not pinned */
+	struct task *queue;  /* root of the heap of waiting tasks, by vruntime */
+	uint32_t nr_queued;  /* waiting, not counting current */
+	uint32_t nr_movable; /* of those, not pinned */
 	bool need_resched;
 	uint64_t min_vruntime;
 	sim_time_t slice_start; /* when current was switched in */
@@ -193,14 +193,14 @@ struct sched {
 	enum preempt_model preempt;
 	uint32_t nr_cpus, nr_nodes, nr_sockets;
 	struct cpu *cpus;
-	uint64_t *idle;    /* bitmap of idle CPUs */
-	uint64_t *loaded;  /* bitmap of CPUs with waiting tasks that may move */
+	uint64_t *idle;       /* bitmap of idle CPUs */
+	uint64_t *loaded;     /* bitmap of CPUs with waiting tasks that may move */
 	struct task *tasks;   /* all that live */
 	struct task *zombies; /* ended; their stacks wait to be freed by somebody else */
-	uint32_t nr_tasks; /* alive */
+	uint32_t nr_tasks;    /* alive */
 	uint32_t next_task;
-	struct histogram *irq_off;     /* lengths, ns */
-	struct histogram *preempt_off; /* lengths, ns */
+	struct histogram *irq_off;        /* lengths, ns */
+	struct histogram *preempt_off;    /* lengths, ns */
 	sim_time_t total[NR_TASK_CLOCKS]; /* CPU time of tasks that have ended */
 };
 
