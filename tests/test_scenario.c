@@ -186,6 +186,15 @@ static void wrong_variants(void **state)
 		"test.yaml:13:16: unknown key 'sett' in variants; did you mean 'set'?\n");
 }
 
+/* Of the keys of a workload that is not known nothing is said, wherever they stand. */
+static void unknown_workload(void **state)
+{
+	(void)state;
+	t_refused(HEAD "t_tasks: [ { workload: t_readre, interval: 1s } ]\n"
+		       "variants: [ { name: a, set: { \"t_tasks[0].interval\": 2s } } ]\n",
+		  "test.yaml:4:24: unknown workload 't_readre'; did you mean 't_reader'?\n");
+}
+
 static void sets(void **state)
 {
 	static const char *const good[] = { "host.cpus=16", "policies.t_flush.late=on",
@@ -521,10 +530,11 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(variants),    cmocka_unit_test(wrong_variants), cmocka_unit_test(sets),
-		cmocka_unit_test(precedence),  cmocka_unit_test(wrong_files),    cmocka_unit_test(too_large),
-		cmocka_unit_test(semantics),   cmocka_unit_test(kept_text),      cmocka_unit_test(effective),
-		cmocka_unit_test(json_schema), cmocka_unit_test(reference),      cmocka_unit_test(explained),
+		cmocka_unit_test(variants),   cmocka_unit_test(wrong_variants),   cmocka_unit_test(sets),
+		cmocka_unit_test(precedence), cmocka_unit_test(wrong_files),      cmocka_unit_test(too_large),
+		cmocka_unit_test(semantics),  cmocka_unit_test(unknown_workload), cmocka_unit_test(kept_text),
+		cmocka_unit_test(effective),  cmocka_unit_test(json_schema),      cmocka_unit_test(reference),
+		cmocka_unit_test(explained),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -178,6 +178,8 @@ static const struct node *edit_map(struct edit *e, const struct known_keys *keys
 	if (++e->depth > DOCUMENT_DEPTH)
 		return refuse(e, "too deep");
 	row = take_key(keys, rest, &length);
+	if (!row && keys->open)
+		return map; /* the binder says which module is unknown, and more cannot be known */
 	if (!row) {
 		const char *key = pool_text(e->editor->pool, rest, length);
 
