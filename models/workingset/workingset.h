@@ -15,7 +15,11 @@
 #include "models/page/page.h"
 
 typedef uint64_t shadow_t;
-#define NO_SHADOW ((shadow_t)0)
+#define NO_SHADOW ((shadow_t)0) /* no entry packs to it */
+
+/* CONFIG_NODES_SHIFT of distributions; and the most cgroups whose ids fit, root included. */
+#define SHADOW_NODE_BITS  10u
+#define SHADOW_MEMCG_BITS 16u
 
 struct shadow_fields {
 	bool workingset;
@@ -25,17 +29,27 @@ struct shadow_fields {
 shadow_t shadow_pack(const struct host *host, struct shadow_fields f);
 struct shadow_fields shadow_unpack(const struct host *host, shadow_t shadow);
 uint32_t workingset_stamp_bits(const struct host *host);   /* 64 - (1 + 1 + NODES_SHIFT + 16) */
-uint32_t workingset_bucket_order(const struct host *host);
+uint32_t workingset_bucket_order(const struct host *host); /* 0 below 2^36 pages */
 
-/* A leaf of a file's tree changed: on or off the list. Under the tree's lock. */
+/* A leaf of a file's tree. */
 struct shadow_node {
 	struct shadow_node *prev, *next; /* on its list_lru */
 	uint32_t memcg, file, leaf;      /* owner of the node object, and where it is */
 	uint16_t node;
-	uint16_t count, nr_values;       /* occupied slots; of these, shadows */
+	uint16_t count, nr_values;       /* occupied slots; of these, shadows or places in swap */
 	bool listed;
 };
+/* It changed: on or off the list. Under the tree's lock. */
 void workingset_update_node(struct task *t, struct host *host, struct shadow_node *n);
+
+/*
+ * workingset_refault(): a page comes back whose slot held this shadow; it is charged, and not yet in a batch.
+ * In a step. in_fault: inside of a page fault.
+ */
+void workingset_refault(struct task *t, struct host *host, frame_t frame, shadow_t shadow, bool in_fault);
+/* Where shadows are kept tells so: one is written; one is overwritten or removed. */
+void workingset_shadow_made(struct host *host);
+void workingset_shadow_gone(struct host *host, uint64_t nr);
 
 /* shrink_slab() of one (memcg, node) at a priority: the shrinker core with deferral (mm/shrinker.c). */
 void shrink_slab(struct task *t, struct memcg *m, uint32_t node, int priority);
@@ -51,12 +65,14 @@ uint64_t workingset_nodes(const struct host *host, uint32_t node);
 uint64_t workingset_nodes_of(const struct host *host, const struct memcg *m); /* on its own lists */
 
 struct workingset_count { /* the truth, machine wide, for metrics and invariants I12 to I14 */
-	uint64_t shadows_made, shadows_refaulted, shadows_dropped; /* dropped: node reclaimed or object gone */
+	uint64_t shadows_made, shadows_gone; /* gone: overwritten, node reclaimed, or object gone */
+	uint64_t refaults;                   /* shadows that a refault test was made with */
 	uint64_t nodes_listed, nodes_unlisted, nodes_reclaimed;
 };
 const struct workingset_count *workingset_counted(const struct host *host);
 
 void workingset_build(struct host *host);
+void workingset_sample(struct host *host, sim_time_t now);
 void workingset_finish(struct host *host);
 
 #endif

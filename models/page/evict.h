@@ -1,0 +1,27 @@
+/*
+ * evict.h - how a page that reclaim has isolated leaves its object. What shrink_folio_list() calls.
+ */
+#ifndef MODELS_PAGE_EVICT_H
+#define MODELS_PAGE_EVICT_H
+
+#include "models/page/page.h"
+
+enum evict_result {
+	EVICT_GONE,      /* out of its object, its shadow left there; the caller uncharges and frees it */
+	EVICT_BUSY,      /* somebody else refers to it, or touched it meanwhile, or it is being read: keep it */
+	EVICT_DIRTY,     /* a dirty page of a file: the flusher's (writeback_wake()); to be kept active */
+	EVICT_WRITEBACK, /* on its way to a disk; when that is done it can be evicted */
+	EVICT_NO_SWAP    /* anon, tmpfs: no slot, not allowed, or the device is full; to be kept active */
+};
+
+/*
+ * Takes an isolated page (off the lists, PG_LRU clear, the isolater's reference the only one in
+ * page.batched) out of its object: unmaps it, writes it to swap if it is swap-backed, and leaves
+ * reclaim_ops->eviction(t, frame, target), or for anonymous memory the swap slot with that. Without locks; may
+ * sleep. *written is raised when the page was written out, whatever came of it then. A page with PG_ORPHAN
+ * after the call lost its object meanwhile: to be let go as pages_release() does.
+ */
+enum evict_result object_evict(struct task *t, struct host *host, frame_t frame, struct memcg *target,
+			       uint64_t *written);
+
+#endif
