@@ -54,7 +54,8 @@ static void check_memcg(const struct memcg *m, const struct stocked *s, struct r
 		children += child->memory.usage;
 	record_invariant(record, "I10", m->memory.usage == own + children + (uint64_t)in_flight,
 			 "%s: usage %lld, own %lld, children %lld, in flight %lld pages", m->path,
-			 (long long)m->memory.usage, (long long)own, (long long)children, (long long)in_flight);
+			 (long long)m->memory.usage, (long long)own, (long long)children,
+			 (long long)in_flight);
 	record_invariant(record, "I10 at rest", walking || !in_flight,
 			 "%s: %lld pages in flight, but nobody charges", m->path, (long long)in_flight);
 	record_invariant(record, "I11", walking || m->memory.usage <= m->memory.max,
@@ -73,8 +74,9 @@ void cgroups_check(struct host *host, struct record *record)
 
 	for (uint32_t i = 0; i < host->cgroups->nr; i++)
 		check_memcg(host->cgroups->all[i], &s, record);
-	record_invariant(record, "I9", s.most <= host->charge_batch, "a CPU holds %lld pages of one memcg, batch %u",
-			 (long long)s.most, host->charge_batch);
+	record_invariant(record, "I9", s.most <= host->charge_batch,
+			 "a CPU holds %lld pages of one memcg, batch %u", (long long)s.most,
+			 host->charge_batch);
 }
 
 void cgroups_finish(struct host *host)

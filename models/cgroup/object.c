@@ -100,7 +100,9 @@ static struct object_stock take_over(struct object_stock *objects, struct memcg 
 
 	if (objects->memcg != m) {
 		old = *objects;
-		*objects = (struct object_stock){ .memcg = m, .bytes = (uint32_t)m->spare_bytes, .node = node };
+		*objects = (struct object_stock){ .memcg = m,
+						  .bytes = (uint32_t)m->spare_bytes,
+						  .node = node };
 		m->spare_bytes = 0;
 	}
 	return old;
@@ -155,7 +157,8 @@ static void mod_slab(struct task *t, struct memcg *m, uint32_t node, enum stat_i
 }
 
 /* obj_cgroup_charge() where the stock does not suffice: whole pages, of which the rest is stock. */
-static bool charge_pages(struct task *t, struct memcg *m, uint32_t node, uint32_t bytes, struct memcg **failed)
+static bool charge_pages(struct task *t, struct memcg *m, uint32_t node, uint32_t bytes,
+			 struct memcg **failed)
 {
 	uint32_t pages = (bytes + PAGE_SIZE - 1) / PAGE_SIZE;
 
@@ -217,8 +220,8 @@ static void grace_over(struct sim *sim, struct rcu_head *head)
 
 static void free_work(struct task *t, struct work *work)
 {
-	struct memcg_stock *stock =
-		(struct memcg_stock *)(void *)((char *)work - offsetof(struct memcg_stock, free_work));
+	struct memcg_stock *stock = (struct memcg_stock *)(void *)((char *)work -
+								   offsetof(struct memcg_stock, free_work));
 	struct deferred_free *d;
 
 	task_sync(t);

@@ -33,7 +33,8 @@ static void undo(struct task *t, struct page_counter *c, const struct page_count
 		add(t, c, -(int64_t)nr);
 }
 
-bool page_counter_try_charge(struct task *t, struct page_counter *c, uint64_t nr, struct page_counter **failed)
+bool page_counter_try_charge(struct task *t, struct page_counter *c, uint64_t nr,
+			     struct page_counter **failed)
 {
 	for (struct page_counter *level = c; level; level = level->parent) {
 		add(t, level, (int64_t)nr);

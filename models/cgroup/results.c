@@ -11,9 +11,11 @@
 enum { CURRENT, WATERMARK, EVENTS_MAX, EVENTS_OOM };
 
 static const struct metric metrics[] = {
-	[CURRENT] = { "memory.current", "bytes", METRIC_GAUGE, "usage as the page counter has it, stocks included" },
+	[CURRENT] = { "memory.current", "bytes", METRIC_GAUGE,
+		      "usage as the page counter has it, stocks included" },
 	[WATERMARK] = { "memory.peak", "bytes", METRIC_GAUGE, "largest memory.current" },
-	[EVENTS_MAX] = { "memory.events.max", "1", METRIC_COUNTER, "charges that memory.max stood in the way of" },
+	[EVENTS_MAX] = { "memory.events.max", "1", METRIC_COUNTER,
+			 "charges that memory.max stood in the way of" },
 	[EVENTS_OOM] = { "memory.events.oom", "1", METRIC_COUNTER, "charges that failed for good" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
@@ -44,8 +46,10 @@ void cgroups_results(struct host *host)
 		const struct memcg *m = host->cgroups->all[i];
 
 		if (m->memory.watermark) {
-			record_summary(record, &metrics[CURRENT], m->path, (double)memcg_current(m) * PAGE_SIZE);
-			record_summary(record, &metrics[WATERMARK], m->path, (double)m->memory.watermark * PAGE_SIZE);
+			record_summary(record, &metrics[CURRENT], m->path,
+				       (double)memcg_current(m) * PAGE_SIZE);
+			record_summary(record, &metrics[WATERMARK], m->path,
+				       (double)m->memory.watermark * PAGE_SIZE);
 		}
 		if (m->events_max)
 			record_summary(record, &metrics[EVENTS_MAX], m->path, (double)m->events_max);

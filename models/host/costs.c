@@ -9,7 +9,7 @@
 
 #include "sim/module.h"
 
-#define COST(field_, value_, help_, source_) \
+#define COST(field_, value_, help_, source_)                                                     \
 	OPTION(struct kernel_costs, field_, OPT_DURATION, .fallback = (value_), .help = (help_), \
 	       .source = (source_))
 
@@ -19,30 +19,24 @@ static const struct option rows[] = {
 	     "isolation off"),
 	COST(page_alloc, "15ns", "a page from the CPU's list of free pages",
 	     "estimate: per-CPU list hit, accounting and vmstat included"),
-	COST(page_free, "12ns", "a page back to that list",
-	     "estimate: as page_alloc"),
-	COST(page_clear, "55ns", "clearing 4 KiB",
-	     "estimate: rep stosb at 75 GB/s into the nearest caches"),
-	COST(page_copy, "80ns", "copying 4 KiB from or to user memory",
-	     "estimate: rep movsb at 50 GB/s"),
+	COST(page_free, "12ns", "a page back to that list", "estimate: as page_alloc"),
+	COST(page_clear, "55ns", "clearing 4 KiB", "estimate: rep stosb at 75 GB/s into the nearest caches"),
+	COST(page_copy, "80ns", "copying 4 KiB from or to user memory", "estimate: rep movsb at 50 GB/s"),
 	COST(rmap_add, "9ns", "anon_vma, map count and page-table entry of one page",
 	     "estimate: two locked operations are not among them on 6.1"),
 	COST(rmap_remove, "12ns", "the same out again, with its share of the TLB flush",
 	     "estimate: one flush for 512 pages"),
-	COST(touch, "2ns", "a store to a page that is mapped",
-	     "estimate: TLB miss with the walk in cache"),
+	COST(touch, "2ns", "a store to a page that is mapped", "estimate: TLB miss with the walk in cache"),
 	COST(syscall, "90ns", "entering and leaving the kernel",
 	     "estimate: getppid() with mitigations on Skylake"),
 	COST(zone_page, "6ns", "a page between a CPU's list and its node's",
 	     "estimate: list work of rmqueue_bulk, merging of buddies included"),
 	COST(consume_stock, "8ns", "pages from the CPU's stock",
 	     "published: 53.5 cycles on an EPYC 7601, two rdtscp included, which alone are some 30"),
-	COST(refill_stock, "12ns", "pages into the CPU's stock",
-	     "published: 65.5 cycles, as above"),
+	COST(refill_stock, "12ns", "pages into the CPU's stock", "published: 65.5 cycles, as above"),
 	COST(charge_commit, "4ns", "owner pointer and css reference of a page",
 	     "estimate: one per-CPU increment and one store"),
-	COST(uncharge, "4ns", "a page, gathered with others",
-	     "estimate: as charge_commit"),
+	COST(uncharge, "4ns", "a page, gathered with others", "estimate: as charge_commit"),
 	COST(stock_scan, "130ns", "a look at one CPU's stock",
 	     "published: drain_all_stock() on 128 CPUs of an EPYC 7601 takes 44,000 cycles with one CPU to "
 	     "drain"),
@@ -53,14 +47,12 @@ static const struct option rows[] = {
 	     "estimate: a store, a counter, a reference"),
 	COST(lru_add, "7ns", "a page onto its list, without statistics",
 	     "estimate: two lines written, flags changed"),
-	COST(lru_del, "7ns", "a page off its list, without statistics",
-	     "estimate: as lru_add"),
+	COST(lru_del, "7ns", "a page off its list, without statistics", "estimate: as lru_add"),
 	COST(cache_lookup, "45ns", "finding a cached page and checking it",
 	     "estimate: xas_load of three levels, folio_try_get, flags"),
 	COST(cache_add, "60ns", "a page into its file's tree",
 	     "estimate: xas_store of three levels under i_pages"),
-	COST(cache_remove, "70ns", "a page out of it",
-	     "estimate: as cache_add, with the folio's lock"),
+	COST(cache_remove, "70ns", "a page out of it", "estimate: as cache_add, with the folio's lock"),
 	COST(read_device, "900ns", "the CPU's part of reading one page from a device",
 	     "estimate: bio, request, completion by interrupt on a RAM disk or NVMe"),
 	COST(stat_update, "1500ps", "one statistics update: the memcg's and the lruvec's slot of the CPU",

@@ -171,7 +171,8 @@ void frames_build(struct host *host)
 	/* One more than there are: frame 0 stands for none. */
 	ps->pages = arena_array(sim_arena(host->sim), per_node * host->nr_nodes + 1, sizeof *ps->pages);
 	ps->nodes = sim_alloc(host->sim, host->nr_nodes * sizeof *ps->nodes);
-	ps->lists = arena_array(sim_arena(host->sim), (size_t)host->nr_cpus * host->nr_nodes, sizeof *ps->lists);
+	ps->lists = arena_array(sim_arena(host->sim), (size_t)host->nr_cpus * host->nr_nodes,
+				sizeof *ps->lists);
 	for (uint32_t i = 0; i < host->nr_nodes; i++) {
 		struct page_node *node = &ps->nodes[i];
 

@@ -93,8 +93,7 @@ void classic_mark_accessed(struct task *t, struct host *host, frame_t frame)
 	if (page->flags & PG_LRU) {
 		page_activate_later(t, host, frame);
 	} else if (page_in_add_batch(host, t, frame)) {
-		page->flags |= PG_ACTIVE;
-		count_memcg_events(t, lruvec->memcg, PGACTIVATE, 1);
+		page->flags |= PG_ACTIVE; /* no event: 6.1 counts 1,020 of E5f's 1,024 second reads, 6.12 1,023 */
 	}
 }
 

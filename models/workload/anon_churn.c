@@ -17,7 +17,8 @@ static const struct option rows[] = {
 	OPTION(struct anon_churn, pages, OPT_U64, .fallback = "256", .min = "1", .max = "1G",
 	       .help = "pages touched in a round"),
 	OPTION(struct anon_churn, rounds, OPT_U64, .fallback = "0", .help = "rounds; 0: for ever"),
-	OPTION(struct anon_churn, pause, OPT_DIST_DURATION, .fallback = "0s", .help = "sleep after each round"),
+	OPTION(struct anon_churn, pause, OPT_DIST_DURATION, .fallback = "0s",
+	       .help = "sleep after each round"),
 	OPTION(struct anon_churn, work, OPT_DURATION, .fallback = "0s",
 	       .help = "time in user mode for each page"),
 };

@@ -61,19 +61,23 @@ static const struct option rows[] = {
 	       .help = "pages of its anonymous mapping"),
 	OPTION(struct page_ops, file_pages, OPT_U64, .fallback = "8192", .min = "1", .max = "1G",
 	       .help = "pages of each file it uses, at least"),
-	OPTION(struct page_ops, rounds, OPT_U32, .fallback = "1", .min = "1", .help = "how often the steps are done"),
-	OPTION(struct page_ops, steps, OPT_LIST, .sub = &step_table, .required = true, .help = "operations in order"),
+	OPTION(struct page_ops, rounds, OPT_U32, .fallback = "1", .min = "1",
+	       .help = "how often the steps are done"),
+	OPTION(struct page_ops, steps, OPT_LIST, .sub = &step_table, .required = true,
+	       .help = "operations in order"),
 };
 static const struct option_table options = OPTION_TABLE("page_ops", struct page_ops, rows);
 
 enum { LRUVEC_CALLS, LRUVEC_SUM, EVENT_CALLS, EVENT_SUM, STATE_CALLS, STATE_SUM };
 
 static const struct metric metrics[] = {
-	[LRUVEC_CALLS] = { "page_ops.lruvec_calls", "1", METRIC_COUNTER, "updates of lruvec items in a step" },
+	[LRUVEC_CALLS] = { "page_ops.lruvec_calls", "1", METRIC_COUNTER,
+			   "updates of lruvec items in a step" },
 	[LRUVEC_SUM] = { "page_ops.lruvec_absval", "1", METRIC_COUNTER, "sum of their absolute values" },
 	[EVENT_CALLS] = { "page_ops.event_calls", "1", METRIC_COUNTER, "counts of events in a step" },
 	[EVENT_SUM] = { "page_ops.event_absval", "1", METRIC_COUNTER, "sum of the counts" },
-	[STATE_CALLS] = { "page_ops.state_calls", "1", METRIC_COUNTER, "updates of memcg-only items in a step" },
+	[STATE_CALLS] = { "page_ops.state_calls", "1", METRIC_COUNTER,
+			  "updates of memcg-only items in a step" },
 	[STATE_SUM] = { "page_ops.state_absval", "1", METRIC_COUNTER, "sum of their absolute values" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
@@ -102,7 +106,8 @@ static void check_step(const struct scenario *s, const struct page_ops *o, const
 
 	if (step->op != ANON_EXIT && step->pages && step->from + (step->pages - 1) * stride >= size)
 		complain(c, option_where(step, "pages"), "pages: the step reaches page %llu of %llu",
-			 (unsigned long long)(step->from + (step->pages - 1) * stride), (unsigned long long)size);
+			 (unsigned long long)(step->from + (step->pages - 1) * stride),
+			 (unsigned long long)size);
 	if (step->of && !is_file_op(step))
 		complain(c, option_where(step, "of"), "of: only file operations have files");
 	else if (step->of)
@@ -140,7 +145,8 @@ static void prepare(struct workload_task *w)
 	}
 }
 
-static bool fault(struct task *t, struct workload_task *w, struct anon_object *memory, const struct page_step *step)
+static bool fault(struct task *t, struct workload_task *w, struct anon_object *memory,
+		  const struct page_step *step)
 {
 	uint64_t size = ((const struct page_ops *)w->own)->memory;
 	uint64_t done = 0;
@@ -204,7 +210,8 @@ static bool file_steps(struct task *t, struct workload_task *w, const struct pag
 	return done;
 }
 
-static bool do_step(struct task *t, struct workload_task *w, struct anon_object *memory, const struct page_step *step)
+static bool do_step(struct task *t, struct workload_task *w, struct anon_object *memory,
+		    const struct page_step *step)
 {
 	switch ((enum page_op)step->op) {
 	case ANON_FAULT:

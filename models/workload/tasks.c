@@ -16,8 +16,10 @@
 static const struct option task_rows[] = {
 	OPTION(struct task_options, workload, OPT_MODULE, .kind = MODULE_WORKLOAD, .required = true,
 	       .help = "what it does; its own options stand beside"),
-	OPTION(struct task_options, count, OPT_U32, .fallback = "1", .max = "1M", .help = "tasks of this kind"),
-	OPTION(struct task_options, name, OPT_STRING, .help = "name in results; that of the workload if none"),
+	OPTION(struct task_options, count, OPT_U32, .fallback = "1", .max = "1M",
+	       .help = "tasks of this kind"),
+	OPTION(struct task_options, name, OPT_STRING,
+	       .help = "name in results; that of the workload if none"),
 	OPTION(struct task_options, cpu, OPT_NUMBER, .fallback = "-1", .min = "-1",
 	       .help = "CPU that it stays on; -1: wherever the scheduler puts it"),
 	OPTION(struct task_options, weight, OPT_U32, .fallback = "0", .max = "10K",
@@ -81,7 +83,8 @@ void workload_out_of_memory(struct workload_task *w, struct memcg *level)
 
 /* ---- checks ---- */
 
-static void check_list(const struct scenario *s, const struct option_list *list, bool top, struct complaints *c);
+static void check_list(const struct scenario *s, const struct option_list *list, bool top,
+		       struct complaints *c);
 
 static void check_cgroups(const struct scenario *s, const struct option_list *list, struct complaints *c)
 {
@@ -93,7 +96,8 @@ static void check_cgroups(const struct scenario *s, const struct option_list *li
 	}
 }
 
-static void check_list(const struct scenario *s, const struct option_list *list, bool top, struct complaints *c)
+static void check_list(const struct scenario *s, const struct option_list *list, bool top,
+		       struct complaints *c)
 {
 	uint32_t cpus = scenario_machine(s)->cpus;
 
@@ -103,7 +107,8 @@ static void check_list(const struct scenario *s, const struct option_list *list,
 		if (o->cpu != floor(o->cpu) || o->cpu >= cpus)
 			complain(c, option_where(o, "cpu"), "cpu: the host has CPUs 0 to %u", cpus - 1);
 		if (o->cgroup && !top)
-			complain(c, option_where(o, "cgroup"), "cgroup: a task in a cgroup's list belongs there");
+			complain(c, option_where(o, "cgroup"),
+				 "cgroup: a task in a cgroup's list belongs there");
 		else if (o->cgroup)
 			cgroup_check_pattern(s, o->cgroup, o, "cgroup", c);
 		if (o->workload.module && ops_of(o)->check)
@@ -231,8 +236,8 @@ void workload_build(struct host *host)
 /* ---- results ---- */
 
 /* The workloads that have tasks, each once. */
-static void each_workload(struct host *host, void (*call)(const struct workload_ops *ops, struct host *host,
-							   sim_time_t now),
+static void each_workload(struct host *host,
+			  void (*call)(const struct workload_ops *ops, struct host *host, sim_time_t now),
 			  sim_time_t now)
 {
 	const struct workload_state *state = host->workloads;
