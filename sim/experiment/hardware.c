@@ -8,6 +8,7 @@
 
 #include "sim/hw/lock.h"
 #include "sim/module.h"
+#include "sim/results/summary.h"
 
 /* clang-format off */
 const struct metric hardware_metrics[HW_NR_METRICS] = {
@@ -31,6 +32,23 @@ MODULE(hardware_metrics) = {
 	.name = "hardware",
 	.help = "CPU time, sections with interrupts or preemption off",
 	.ops = &hardware_table,
+};
+
+static const struct summary_row shown[] = {
+	{ "utilisation of CPUs", "cpu.utilisation", "all", SUMMARY_MEAN, 100, "%", 1 },
+	{ "CPU time in the kernel", "time.sys", "all", SUMMARY_MEAN, 1e-9, "s", 3 },
+	{ "of that, spinning", "time.spin", "all", SUMMARY_MEAN, 1e-9, "s", 3 },
+	{ "interrupts off, longest", "irq_off.max", "all", SUMMARY_MEAN, 1e-3, "us", 1 },
+};
+static const struct summary_table shown_table = { "CPUs", shown, sizeof(shown) / sizeof(shown[0]) };
+
+MODULE(hardware_summary) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_SUMMARY,
+	.name = "hardware",
+	.help = "how busy CPUs were, and with what",
+	.ops = &shown_table,
+	.order = 900,
 };
 
 static sim_time_t busy_time(const struct sim *sim)

@@ -54,7 +54,7 @@ static void print_text(const struct module *m)
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s%s%s", m->axis ? m->axis : "", m->axis ? ": " : "", m->name);
-	printf("  %-34s %s\n", name, m->help ? m->help : "");
+	printf("  %-42s %s\n", name, m->help ? m->help : "");
 }
 
 static bool list_kind(enum module_kind kind, int format)
@@ -96,7 +96,7 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command command_list = {
 	.name = "list",
 	.operands = "[KIND]",
-	.help = "lists the modules that are there: policies, workloads, ...",
+	.help = "lists the modules that are there, kind by kind",
 	.flags = flags,
 	.nr_flags = sizeof(flags) / sizeof(flags[0]),
 	.run = run,

@@ -1,10 +1,11 @@
 /*
  * cmd_plot.c - memcgsim plot: figures of a result database, as files or as text on the terminal.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "sim/datadir.h"
 #include "sim/engine/xalloc.h"
@@ -102,7 +103,8 @@ static int draw_all(const struct plot *p, struct store *store, const char *folde
 	size_t chosen = 0;
 	bool good = true;
 
-	for (size_t i = 0; i < nr; i++) {
+	/* What is wrong with one (no gnuplot, no disk) is wrong with all. */
+	for (size_t i = 0; i < nr && good; i++) {
 		hint_offer(&hint, figures[i]);
 		if (p->figure && strcmp(p->figure, figures[i]) != 0)
 			continue;
@@ -133,6 +135,8 @@ static int plot_database(const struct plot *p, const char *path)
 	} else if (!folder) {
 		note("the folder of the figures, analysis/, is not where the program is");
 		status = STATUS_FAILED;
+	} else if (p->output && mkdir(p->output, 0777) < 0 && errno != EEXIST) {
+		note("%s: cannot be made: %s", p->output, strerror(errno));
 	} else {
 		status = draw_all(p, store, folder);
 	}

@@ -2,7 +2,8 @@
  * cmd_rerun.c - memcgsim rerun: repeats a run from the database alone and compares fingerprints.
  *
  * The stored scenario holds everything that was included and set; with the variant, the seed and the two
- * switches of the engine that --tie-order and --naive are, it is the whole input of a run. Nothing is written.
+ * switches of the engine that --tie-order and --naive are, it is the whole input of a run. Nothing is
+ * written.
  */
 #include <inttypes.h>
 #include <stdio.h>

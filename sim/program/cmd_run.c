@@ -1,5 +1,6 @@
 /*
- * cmd_run.c - memcgsim run: every variant of a scenario, as often as it says, and the table that compares them.
+ * cmd_run.c - memcgsim run: every variant of a scenario, as often as it says, and the table that compares
+ * them.
  *
  * What the command line changes in the scenario (--set, --seed, --replications) becomes part of the text that
  * is stored with each run, so a run can be repeated from the database alone.

@@ -3,6 +3,7 @@
  */
 #include "sim/program/command.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -40,8 +41,8 @@ static void print_flag(int key, const char *name, const char *argument, const ch
 
 static void print_help(const struct command *c)
 {
-	printf("usage: memcgsim %s [OPTION]...%s%s\n%s.\n\n", c->name, *c->operands ? " " : "", c->operands,
-	       c->help);
+	printf("usage: memcgsim %s [OPTION]...%s%s\n%c%s.\n\n", c->name, *c->operands ? " " : "", c->operands,
+	       toupper(c->help[0]), c->help + 1);
 	for (size_t i = 0; i < c->nr_flags; i++)
 		print_flag(c->flags[i].key, c->flags[i].name, c->flags[i].argument, c->flags[i].help);
 	print_flag(KEY_HELP, "help", NULL, "this text");

@@ -51,7 +51,7 @@ size_t keep_count(const struct keep *k, enum kept_state state);
 /* Notes every pair of variants whose runs were all the same, event by event. */
 void keep_report_identical(const struct keep *k);
 
-/* The parameters of a run: those of the variant, and what the command line changed in the engine. On the heap. */
+/* Parameters of a run: the variant's, and what the command line changed in the engine. On the heap. */
 char *keep_params(const struct scenario *s, bool random_ties, bool naive);
 /* The latter, back from such a text. */
 void keep_params_read(const char *params, bool *random_ties, bool *naive);

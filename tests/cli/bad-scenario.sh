@@ -3,6 +3,7 @@
 cat >bad.yaml <<END
 schema: 1
 scenario: bad
+kernel: v6.6
 host: { cpus: 4, memroy: 1GiB }
 run: { until: 10, seed: -1 }
 polices: { }

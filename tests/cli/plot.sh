@@ -1,0 +1,22 @@
+#!/bin/bash
+# Figures: text on standard output, files where they are asked for, and no half of one without gnuplot.
+cp "$data/small.yaml" .
+memcgsim run small.yaml --quiet >/dev/null
+memcgsim plot small.db --figure read-latency-cdf >text
+echo "= $?"
+grep -c . text | awk '{ print ($1 > 10 ? "a figure" : "no figure") }'
+awk '{ if (length($0) > 79) print "too wide: " $0 }' text
+memcgsim plot small.db --format svg -o figures
+echo "= $?"
+file_kinds() { head -c 200 "$@" | grep -aoE '<svg|PNG' | sort | uniq -c; }
+file_kinds figures/*
+memcgsim plot small.db --figure read-latency-cdf --format png
+file_kinds ./*.png
+memcgsim plot small.db --figure read-latency-cfd 2>&1 | sed "s|in '[^']*'|in DIR|"
+
+# The program alone, in a PATH without gnuplot.
+mkdir bin empty
+ln -s "$(command -v memcgsim)" bin/memcgsim
+PATH=$PWD/bin memcgsim plot small.db --format svg -o empty 2>&1
+echo "= $?"
+ls empty
