@@ -91,7 +91,6 @@ struct arena *arena_create(void)
 
 void arena_destroy(struct arena *a)
 {
-	free(a->free_stacks);
 	munmap(a->base, 2 * HALF);
 }
 
@@ -212,13 +211,25 @@ static void open_stack(struct arena *a, uint32_t id)
 
 	if ((size_t)(id + 1) * ARENA_STACK_SIZE > HALF)
 		out_of_memory();
-	if (id < MAX_GUARDS) {
-		open_range(low + PAGE, ARENA_STACK_SIZE - PAGE);
+	/* The limit may be lower than usual, or another simulation have used it up. */
+	if (id == a->nr_guarded && id < MAX_GUARDS &&
+	    !mprotect(low + PAGE, ARENA_STACK_SIZE - PAGE, PROT_READ | PROT_WRITE)) {
 		a->nr_guarded++;
 		return;
 	}
 	open_range(low, ARENA_STACK_SIZE);
 	fill_pattern(low);
+}
+
+/* The last bytes of a stack's room. */
+struct owner {
+	_Alignas(GRAIN) uint64_t pattern;
+	const void *who;
+};
+
+static struct owner *owner_of(char *low)
+{
+	return (struct owner *)(void *)(low + ARENA_STACK_SIZE) - 1;
 }
 
 struct stack stack_alloc(struct arena *a)
@@ -233,8 +244,28 @@ struct stack stack_alloc(struct arena *a)
 	}
 	char *low = a->stacks + (size_t)id * ARENA_STACK_SIZE;
 
-	return (struct stack){ .base = low + PAGE, .top = low + ARENA_STACK_SIZE - (id * 7u % COLOURS) * 2 * GRAIN,
-			       .id = id, .guarded = id < MAX_GUARDS };
+	return (struct stack){ .base = low + PAGE,
+			       .top = (char *)owner_of(low) - (id * 7u % COLOURS) * 2 * GRAIN,
+			       .id = id,
+			       .guarded = id < a->nr_guarded };
+}
+
+void stack_set_owner(const struct stack *s, const void *owner)
+{
+	*owner_of(s->base - PAGE) = (struct owner){ .pattern = PATTERN, .who = owner };
+}
+
+const void *stack_owner_by_guard(const void *address)
+{
+	uintptr_t at = (uintptr_t)address, low = at & ~(ARENA_STACK_SIZE - 1);
+
+	/* Only where reserve() puts arenas, in their upper halves: elsewhere nothing is known about addresses. */
+	if (at < FIRST_BASE || at >= FIRST_BASE + MAX_BASES * 2 * HALF || !((at - FIRST_BASE) & HALF) ||
+	    at - low >= PAGE)
+		return NULL;
+	const struct owner *o = owner_of((char *)low);
+
+	return o->pattern == PATTERN ? o->who : NULL;
 }
 
 void stack_free(struct arena *a, const struct stack *s)
@@ -243,10 +274,12 @@ void stack_free(struct arena *a, const struct stack *s)
 	madvise(s->base, ARENA_STACK_SIZE - 2 * PAGE, MADV_DONTNEED);
 	if (a->nr_free_stacks == a->free_capacity) {
 		uint32_t capacity = a->free_capacity ? 2 * a->free_capacity : 64;
-		uint32_t *grown = realloc(a->free_stacks, capacity * sizeof *grown);
+		uint32_t *grown = arena_alloc(a, capacity * sizeof *grown);
 
-		if (!grown)
-			out_of_memory();
+		if (a->free_stacks) {
+			memcpy(grown, a->free_stacks, a->free_capacity * sizeof *grown);
+			arena_free(a, a->free_stacks, a->free_capacity * sizeof *grown);
+		}
 		a->free_stacks = grown;
 		a->free_capacity = capacity;
 	}

@@ -40,7 +40,7 @@ size_t arena_committed(const struct arena *a);
 
 /*
  * Stacks. Each is ARENA_STACK_SIZE of address space of which only touched pages cost memory. A guard
- * page lies below each stack as long as the kernel's limit on mappings allows (some 28,000 stacks);
+ * page lies below each stack as long as the kernel's limit on mappings allows (at most 28,000 stacks);
  * beyond that the lowest page is filled with a pattern that stack_intact() looks at, as every switch
  * does with the stack pointer (see coroutine.h).
  */
@@ -56,5 +56,9 @@ struct stack {
 struct stack stack_alloc(struct arena *a);
 void stack_free(struct arena *a, const struct stack *s); /* its pages go back to the system */
 bool stack_intact(const struct stack *s);
+
+/* Who uses a stack; and the user of the stack whose guard page an address is in, NULL if it is in none. */
+void stack_set_owner(const struct stack *s, const void *owner);
+const void *stack_owner_by_guard(const void *address);
 
 #endif

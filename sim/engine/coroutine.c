@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef COROUTINE_ASAN
 #include <pthread.h>
@@ -23,8 +24,9 @@
 
 void coroutine_overflow(const struct coroutine *co)
 {
-	fprintf(stderr, "memcgsim: stack overflow in task '%s' (stacks are %zu KiB)\n", co->name ? co->name : "?",
-		ARENA_STACK_SIZE / 1024);
+	/* Not by stderr: its lock may be held by what overflowed. */
+	dprintf(STDERR_FILENO, "memcgsim: stack overflow in task '%s' (stacks are %zu KiB)\n",
+		co->name ? co->name : "?", ARENA_STACK_SIZE / 1024);
 	abort();
 }
 
@@ -147,6 +149,7 @@ void coroutine_init(struct coroutine *co, struct arena *a, const char *name, voi
 	/* A stack that was used before keeps the marks of the frames that its last user never left. */
 	__asan_unpoison_memory_region(co->stack.base, (size_t)(co->stack.top - co->stack.base));
 #endif
+	stack_set_owner(&co->stack, co);
 	co->sp = first_frame(co->stack.top);
 }
 

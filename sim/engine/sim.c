@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/engine/overflow.h"
 #include "sim/engine/pending.h"
 #include "sim/engine/pending_check.h"
 
@@ -28,6 +29,7 @@ struct sim *sim_create(const struct sim_config *config)
 	sim->random_ties = config->random_ties;
 	sim->main.name = "main loop";
 	pending_init(sim);
+	overflow_watch();
 	if (config->cross_check)
 		sim->check = pending_check_new();
 	return sim;
@@ -49,8 +51,10 @@ enum sim_end sim_run(struct sim *sim, sim_time_t until)
 	while ((slot = pending_take(sim)))
 		slot->fire(sim, slot);
 	if (sim->stalled) {
-		sim_fail(sim, "simulated time stands still at %.9f s: tasks take turns for ever without using time",
-			 sim_seconds(sim->now));
+		sim_fail(
+			sim,
+			"simulated time stands still at %.9f s: tasks take turns for ever without using time",
+			sim_seconds(sim->now));
 		return SIM_END_STALLED;
 	}
 	if (sim->stop) {
@@ -165,13 +169,15 @@ void slot_init(struct sim *sim, struct slot *slot, enum sim_class class,
 		if (sim->nr_slots == sim->slot_capacity) {
 			uint32_t capacity = sim->slot_capacity ? 2 * sim->slot_capacity : 256;
 
-			sim->slots = grown(sim, sim->slots, sim->slot_capacity, capacity, sizeof(struct slot *));
-			sim->free_ids = grown(sim, sim->free_ids, sim->slot_capacity, capacity, sizeof(uint32_t));
+			sim->slots = grown(sim, sim->slots, sim->slot_capacity, capacity,
+					   sizeof(struct slot *));
+			sim->free_ids = grown(sim, sim->free_ids, sim->slot_capacity, capacity,
+					      sizeof(uint32_t));
 			sim->slot_capacity = capacity;
 		}
 		id = sim->nr_slots++;
 	}
-	*slot = (struct slot){ .when = SIM_NEVER, .id = id, .class = (uint8_t)class, .fire = fire };
+	*slot = (struct slot){ .when = SIM_NEVER, .id = id, .class = (uint8_t) class, .fire = fire };
 	if (class == SIM_CLASS_CPU)
 		slot->leaf = tournament_add(sim);
 	sim->slots[id] = slot;
