@@ -53,6 +53,7 @@ int main(int argc, char **argv)
 		fputs("name,parameter,value,unit,bar,holds\n", b.csv);
 	printf("%-20s %-26s %12s %-6s %9s %s\n", "name", "parameter", "value", "unit", "bar", "holds");
 	bench_engine(&b);
+	bench_paths(&b);
 	if (b.csv && fclose(b.csv) != 0) {
 		perror(argv[1]);
 		return 1;
