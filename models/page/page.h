@@ -27,7 +27,9 @@ enum page_flag {
 	PG_CACHED = 512,   /* in the page cache of its file */
 	PG_CHARGED = 1024, /* to page.memcg */
 	PG_ORPHAN = 2048,  /* nobody's any more, but somebody still holds a reference (page.batched) */
-	PG_YOUNG = 4096    /* the hardware's accessed bit: set by every touch of a mapped page */
+	PG_YOUNG = 4096,   /* the hardware's accessed bit: set by every touch of a mapped page */
+	PG_LOCKED = 8192,  /* on its way in: who wants what is in it waits (page_wait) */
+	PG_SWAPCACHE = 16384 /* on its way out: its swap slot is taken */
 };
 
 struct page {
@@ -47,12 +49,19 @@ struct page_list {
 	frame_t head, tail;
 };
 
+/* Where the walk of who reclaims this memcg's subtree stands (mem_cgroup_reclaim_iter). */
+struct reclaim_iter {
+	struct memcg *position;
+	uint32_t generation;
+};
+
 struct lruvec {
 	struct spinlock *lock; /* own_lock, or that of all lruvecs of the node (axis lru_lock) */
 	struct spinlock own_lock;
 	struct memcg *memcg;
 	uint32_t node;
 	uint64_t lru_zone_size[NR_LRU_LISTS]; /* exact, beside the flushed counters */
+	struct reclaim_iter iter;
 	void *policy; /* lists and all else that the LRU keeps: reclaim_ops->lruvec_size bytes */
 };
 struct lruvec *lruvec_create(struct memcg *m, uint32_t node);
@@ -86,7 +95,8 @@ struct page_cpu {
 	struct page_drain *waiting; /* the lru_add_drain_all() that wants this CPU's */
 };
 
-struct page_object; /* page_impl.h */
+struct page_object;  /* page_impl.h */
+struct page_waiters; /* wait.c */
 
 struct page_state {
 	struct page *pages;
@@ -100,6 +110,7 @@ struct page_state {
 	struct mutex drain_mutex;
 	struct page_object **objects; /* by page.object */
 	uint32_t nr_objects, objects_capacity;
+	struct page_waiters *waiters;
 };
 
 /* ---- anonymous memory of one task: a range of virtual pages; anon.c ---- */
@@ -121,15 +132,48 @@ bool anon_is_present(const struct anon_object *a, uint64_t index);
 /* ---- page cache of one file; pages are charged to the memcg of the task that brings them in; file.c ---- */
 
 struct file_object;
+struct disk;
+/* On a RAM disk, unless file_place() names another before its first use. */
 struct file_object *file_create(struct host *host, uint64_t nr_pages);
+void file_place(struct file_object *f, struct disk *disk);
 enum file_result { FILE_HIT, FILE_MISS, FILE_NOMEM };
 /* One page of a read(2), without the system call's own cost. *failed as in anon_touch(). */
 enum file_result file_read(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
 			   struct memcg **failed);
+/*
+ * The same through an open file, which starts with *position NO_INDEX: two reads in a row of one page count as
+ * one access.
+ */
+#define NO_INDEX UINT64_MAX
+enum file_result file_read_open(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
+				uint64_t *position, struct memcg **failed);
+/* A load from a shared mapping of the file: a fault unless it is mapped; file_map.c. */
+enum file_result file_touch(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
+			    struct memcg **failed);
+/* munmap() of all of it by its last user. */
+void file_unmap(struct task *t, struct file_object *f);
+/* One whole page of a write(2): dirty from then on, until the flusher or file_sync() writes it; file_write.c. */
+enum file_result file_write(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
+			    struct memcg **failed);
+void file_sync(struct task *t, struct file_object *f);
+uint64_t file_dirty(const struct file_object *f); /* pages */
 /* posix_fadvise(DONTNEED) of clean pages in [from, from + nr). */
 void file_drop(struct task *t, struct file_object *f, uint64_t from, uint64_t nr);
 uint64_t file_present(const struct file_object *f);
 uint64_t file_size(const struct file_object *f); /* pages */
+
+/* ---- files in memory: pages of swap; tmpfs.c ---- */
+
+struct tmpfs_object;
+struct tmpfs_object *tmpfs_create(struct host *host, uint64_t nr_pages);
+/* One page of a write(2), or of a read(2), which finds zeroes where nothing was written and makes no page. */
+enum file_result tmpfs_write(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
+			     struct memcg **failed);
+enum file_result tmpfs_read(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
+			    struct memcg **failed);
+/* unlink(): every page and every swap slot goes; the object may be used again. */
+void tmpfs_remove(struct task *t, struct tmpfs_object *o);
+uint64_t tmpfs_present(const struct tmpfs_object *o);
 
 /* lru_add_drain(): the running CPU's folio batches go to their lists. */
 void lru_add_drain(struct task *t);
