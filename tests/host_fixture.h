@@ -83,21 +83,32 @@ static inline void fixture_open(struct fixture *f, const char *text)
 	fixture_open_as(f, text, false);
 }
 
-static inline void fixture_task_ended(struct task *t)
+struct fixture_task {
+	struct fixture *f;
+	void (*run)(struct task *t, void *arg);
+	void *arg;
+};
+
+static inline void fixture_task_main(struct task *t, void *arg)
 {
-	((struct fixture *)t->owner)->ended++;
+	struct fixture_task *ft = arg;
+
+	ft->run(t, ft->arg);
+	ft->f->ended++;
 }
 
+/* A task that no workload and no cgroup knows of (its owner is NULL, as a kernel thread's). */
 static inline void fixture_spawn(struct fixture *f, uint32_t cpu, void (*run)(struct task *t, void *arg),
 				 void *arg)
 {
+	struct fixture_task *ft = sim_alloc(f->run.sim, sizeof *ft);
+
+	*ft = (struct fixture_task){ .f = f, .run = run, .arg = arg };
 	task_spawn(f->run.sim, &(struct task_attr){
 				       .name = "test",
-				       .run = run,
-				       .arg = arg,
+				       .run = fixture_task_main,
+				       .arg = ft,
 				       .cpu = (int32_t)cpu,
-				       .owner = f,
-				       .on_exit = fixture_task_ended,
 			       });
 	f->spawned++;
 }

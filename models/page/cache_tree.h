@@ -22,7 +22,7 @@ struct cache_node {
 };
 
 struct cache_tree {
-	uint32_t height;                       /* levels in use; 0: empty */
+	uint32_t height;                        /* levels in use; 0: empty */
 	struct cache_node *nodes[CACHE_LEVELS]; /* [level][index >> 6 (level + 1)] */
 };
 

@@ -9,7 +9,7 @@
 struct named_file {
 	struct named_file *next;
 	const char *name;
-	uint64_t nr_pages; /* the most that anybody declared */
+	uint64_t nr_pages;        /* the most that anybody declared */
 	struct file_object *file; /* made at first use */
 };
 

@@ -17,11 +17,11 @@
 
 struct task_options {
 	struct module_use workload;
-	uint32_t count;    /* tasks in each cgroup */
-	const char *name;  /* in results; NULL: that of the workload */
-	double cpu;        /* pinned there; -1: not */
-	uint32_t weight;   /* as cpu.weight; 0: that of the cgroup */
-	struct dist start; /* when it begins, ps */
+	uint32_t count;     /* tasks in each cgroup */
+	const char *name;   /* in results; NULL: that of the workload */
+	double cpu;         /* pinned there; -1: not */
+	uint32_t weight;    /* as cpu.weight; 0: that of the cgroup */
+	struct dist start;  /* when it begins, ps */
 	const char *cgroup; /* top-level tasks only: path or pattern */
 };
 
@@ -30,7 +30,7 @@ extern const struct option_table task_options_table;
 struct workload_task {
 	struct host *host;
 	const struct task_options *options;
-	const void *own;       /* the bound options of the workload's module */
+	const void *own; /* the bound options of the workload's module */
 	struct memcg *memcg;
 	const char *label;     /* options->name, or the workload's name */
 	const char *name;      /* of this task alone: "/a/b:churn/3"; names its random streams */
