@@ -17,7 +17,7 @@ static void init(struct host *host)
 {
 	struct per_subsystem *s = stat_of(host)->policy[AXIS_LOCK].state;
 
-	spin_lock_init(&s->memory, lock_class(host->sim, "rstat_ss_lock(memory)"));
+	spin_lock_init(&s->memory, lock_class(host->sim, "rstat_ss_lock"));
 	spin_lock_init(&s->base, lock_class(host->sim, "rstat_base_lock"));
 }
 
