@@ -68,7 +68,7 @@ static const struct option rows[] = {
 };
 static const struct option_table options = OPTION_TABLE("page_ops", struct page_ops, rows);
 
-enum { LRUVEC_CALLS, LRUVEC_SUM, EVENT_CALLS, EVENT_SUM, STATE_CALLS, STATE_SUM };
+enum { LRUVEC_CALLS, LRUVEC_SUM, EVENT_CALLS, EVENT_SUM, STATE_CALLS, STATE_SUM, PER_PAGE, SUM_PER_PAGE };
 
 static const struct metric metrics[] = {
 	[LRUVEC_CALLS] = { "page_ops.lruvec_calls", "1", METRIC_COUNTER,
@@ -79,6 +79,9 @@ static const struct metric metrics[] = {
 	[STATE_CALLS] = { "page_ops.state_calls", "1", METRIC_COUNTER,
 			  "updates of memcg-only items in a step" },
 	[STATE_SUM] = { "page_ops.state_absval", "1", METRIC_COUNTER, "sum of their absolute values" },
+	[PER_PAGE] = { "page_ops.updates_per_page", "1", METRIC_RATIO, "updates of all kinds, per page" },
+	[SUM_PER_PAGE] = { "page_ops.absval_per_page", "1", METRIC_RATIO,
+			   "sum of absolute values of all kinds, per page" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
 
@@ -91,6 +94,12 @@ MODULE(page_ops_metrics) = {
 };
 
 static const struct module module_page_ops;
+
+/* What a step did, over all rounds. */
+struct step_done {
+	struct stat_calls calls;
+	uint64_t pages;
+};
 
 static bool is_file_op(const struct page_step *step)
 {
@@ -136,7 +145,7 @@ static void prepare(struct workload_task *w)
 {
 	const struct page_ops *o = w->own;
 
-	w->state = sim_alloc(w->host->sim, o->steps.nr * sizeof(struct stat_calls));
+	w->state = sim_alloc(w->host->sim, o->steps.nr * sizeof(struct step_done));
 	for (size_t i = 0; i < o->steps.nr; i++) {
 		const struct page_step *step = o->steps.items[i];
 
@@ -231,44 +240,60 @@ static bool do_step(struct task *t, struct workload_task *w, struct anon_object 
 	return false;
 }
 
+static bool measured_step(struct task *t, struct workload_task *w, struct anon_object *memory,
+			  const struct page_step *step, struct step_done *done)
+{
+	const struct stat_calls *now = stat_calls(w->host);
+
+	if (step->pause)
+		task_sleep(t, step->pause);
+	task_sync(t);
+	struct stat_calls before = *now;
+	uint64_t ops = w->ops;
+	bool going = do_step(t, w, memory, step);
+
+	task_sync(t);
+	for (int k = 0; k < NR_STAT_KINDS; k++) {
+		done->calls.calls[k] += now->calls[k] - before.calls[k];
+		done->calls.absval[k] += now->absval[k] - before.absval[k];
+	}
+	done->pages += w->ops - ops;
+	return going;
+}
+
 static void run(struct task *t, struct workload_task *w)
 {
 	const struct page_ops *o = w->own;
 	struct anon_object *memory = anon_create(w->host, w->memcg, o->memory);
-	struct stat_calls *by_step = w->state;
+	struct step_done *done = w->state;
 	bool going = true;
 
 	for (uint32_t round = 0; going && round < o->rounds; round++)
-		for (size_t i = 0; going && i < o->steps.nr; i++) {
-			const struct page_step *step = o->steps.items[i];
-
-			if (step->pause)
-				task_sleep(t, step->pause);
-			task_sync(t);
-			struct stat_calls before = *stat_calls(w->host);
-
-			going = do_step(t, w, memory, step);
-			task_sync(t);
-			for (int k = 0; k < NR_STAT_KINDS; k++) {
-				by_step[i].calls[k] += stat_calls(w->host)->calls[k] - before.calls[k];
-				by_step[i].absval[k] += stat_calls(w->host)->absval[k] - before.absval[k];
-			}
-		}
+		for (size_t i = 0; going && i < o->steps.nr; i++)
+			going = measured_step(t, w, memory, o->steps.items[i], &done[i]);
 	anon_unmap(t, memory);
 }
 
 static void finish_step(struct host *host, const struct workload_task *w, size_t i)
 {
 	const struct page_step *step = ((const struct page_ops *)w->own)->steps.items[i];
-	const struct stat_calls *calls = &((const struct stat_calls *)w->state)[i];
+	const struct step_done *done = &((const struct step_done *)w->state)[i];
 	const char *name = step->name ? step->name : op_names[step->op].name;
+	struct record *record = host->run->record;
+	uint64_t calls = 0, absval = 0;
 	char entity[512];
 
 	snprintf(entity, sizeof entity, "%s/%s", w->label, name);
 	for (int k = 0; k < NR_STAT_KINDS; k++) {
-		record_summary(host->run->record, &metrics[2 * k], entity, (double)calls->calls[k]);
-		record_summary(host->run->record, &metrics[2 * k + 1], entity, (double)calls->absval[k]);
+		record_summary(record, &metrics[2 * k], entity, (double)done->calls.calls[k]);
+		record_summary(record, &metrics[2 * k + 1], entity, (double)done->calls.absval[k]);
+		calls += done->calls.calls[k];
+		absval += done->calls.absval[k];
 	}
+	if (!done->pages)
+		return;
+	record_summary(record, &metrics[PER_PAGE], entity, (double)calls / (double)done->pages);
+	record_summary(record, &metrics[SUM_PER_PAGE], entity, (double)absval / (double)done->pages);
 }
 
 /* Tasks that share a name in results share a row there: that of the last. */
