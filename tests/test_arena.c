@@ -177,25 +177,27 @@ static void arenas_are_apart(void **state)
 	arena_destroy(two);
 }
 
+#define NR_STACKS 200
+
 static void stacks_are_apart_and_reused(void **state)
 {
 	struct arena *a = arena_create();
-	struct stack stacks[100];
+	struct stack stacks[NR_STACKS];
 
 	(void)state;
-	for (uint32_t i = 0; i < 100; i++) {
+	for (uint32_t i = 0; i < NR_STACKS; i++) {
 		stacks[i] = stack_alloc(a);
 		assert_true((size_t)(stacks[i].top - stacks[i].base) > ARENA_STACK_SIZE - 8192);
 		assert_int_equal((uintptr_t)stacks[i].top % 64, 0);
 		assert_true(stacks[i].guarded);
-		memset(stacks[i].base, (int)i + 1, (size_t)(stacks[i].top - stacks[i].base));
+		memset(stacks[i].base, (int)i, (size_t)(stacks[i].top - stacks[i].base));
 	}
-	for (uint32_t i = 0; i < 100; i++) {
-		assert_int_equal((unsigned char)*stacks[i].base, i + 1);
-		assert_int_equal((unsigned char)stacks[i].top[-1], i + 1);
+	for (uint32_t i = 0; i < NR_STACKS; i++) {
+		assert_int_equal((unsigned char)*stacks[i].base, i & 0xff);
+		assert_int_equal((unsigned char)stacks[i].top[-1], i & 0xff);
 	}
 	/* The owner is found by an address in the guard page, and by no other. */
-	for (uint32_t i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < NR_STACKS; i++)
 		stack_set_owner(&stacks[i], &stacks[i]);
 	assert_ptr_equal(stack_owner_by_guard(stacks[7].base - 1), &stacks[7]);
 	assert_ptr_equal(stack_owner_by_guard(stacks[7].base - 4096), &stacks[7]);
@@ -204,12 +206,12 @@ static void stacks_are_apart_and_reused(void **state)
 	assert_null(stack_owner_by_guard(NULL));
 	size_t resident = resident_pages();
 
-	for (uint32_t i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < NR_STACKS; i++)
 		stack_free(a, &stacks[i]);
-	assert_true(resident - resident_pages() > 100 * 50); /* of 63 pages each */
-	for (uint32_t i = 0; i < 100; i++)
-		assert_true(stack_alloc(a).id < 100);
-	assert_int_equal(stack_alloc(a).id, 100);
+	assert_true(resident - resident_pages() > (NR_STACKS - 100) * 50); /* of 63 pages each */
+	for (uint32_t i = 0; i < NR_STACKS; i++)
+		assert_true(stack_alloc(a).id < NR_STACKS);
+	assert_int_equal(stack_alloc(a).id, NR_STACKS);
 	arena_destroy(a);
 }
 

@@ -25,6 +25,9 @@
 /* Mappings are a limited resource (vm.max_map_count, 65,530 by default); each guard page takes two. */
 #define MAX_GUARDS 28000
 
+/* Free stacks that keep their pages. To give pages back is dear: every CPU of the process has to hear of it. */
+#define WARM_STACKS 64
+
 /* Stacks start at different offsets in a page, or the hot tops of all would fall into the same cache sets. */
 #define COLOURS 24
 
@@ -270,8 +273,9 @@ const void *stack_owner_by_guard(const void *address)
 
 void stack_free(struct arena *a, const struct stack *s)
 {
-	/* A stack that used more than its top page gives the rest back. */
-	madvise(s->base, ARENA_STACK_SIZE - 2 * PAGE, MADV_DONTNEED);
+	/* All but its top page goes back. Not so the last few's: they are the next to be used again. */
+	if (a->nr_free_stacks >= WARM_STACKS)
+		madvise(s->base, ARENA_STACK_SIZE - 2 * PAGE, MADV_DONTNEED);
 	if (a->nr_free_stacks == a->free_capacity) {
 		uint32_t capacity = a->free_capacity ? 2 * a->free_capacity : 64;
 		uint32_t *grown = arena_alloc(a, capacity * sizeof *grown);

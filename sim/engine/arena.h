@@ -54,7 +54,8 @@ struct stack {
 };
 
 struct stack stack_alloc(struct arena *a);
-void stack_free(struct arena *a, const struct stack *s); /* its pages go back to the system */
+void stack_free(struct arena *a,
+		const struct stack *s); /* its pages go back to the system, sooner or later */
 bool stack_intact(const struct stack *s);
 
 /* Who uses a stack; and the user of the stack whose guard page an address is in, NULL if it is in none. */
