@@ -44,6 +44,7 @@ struct memcg {
 	uint32_t weight;                  /* cpu.weight as a task weight */
 	struct memcg_stat *stat;          /* models/stat */
 	struct lruvec **lruvecs;          /* by node; models/page; made at first use */
+	struct mapping *mappings, *last_mapping; /* of its processes; models/page/mapping.h */
 	uint64_t nr_charged;              /* pages charged directly to it: the truth for invariant I10 */
 	uint64_t nr_kmem;                 /* of those, pages of kernel memory */
 	uint64_t object_bytes;            /* of those, bytes in objects that exist */

@@ -12,7 +12,7 @@
  * and left out; so are huge pages and the zero page.
  */
 #include "models/cgroup/stock.h"
-#include "models/page/page_impl.h"
+#include "models/page/mapping.h"
 
 #define GATHER_FIRST   8u   /* MMU_GATHER_BUNDLE */
 #define GATHER_BATCH   510u /* MAX_GATHER_BATCH: pointers in a page, less its header */
@@ -21,7 +21,7 @@
 struct anon_object {
 	struct page_object object;
 	struct memcg *memcg;
-	bool *tables; /* by index / PAGES_PER_TABLE: is there a page table */
+	struct mapping *mapping;
 };
 
 struct anon_object *anon_create(struct host *host, struct memcg *m, uint64_t nr_pages)
@@ -30,8 +30,13 @@ struct anon_object *anon_create(struct host *host, struct memcg *m, uint64_t nr_
 
 	page_object_init(host, &a->object, OBJECT_ANON, nr_pages);
 	a->memcg = m;
-	a->tables = arena_array(sim_arena(host->sim), nr_pages / PAGES_PER_TABLE + 1, sizeof *a->tables);
+	a->mapping = mapping_create(&a->object, m);
 	return a;
+}
+
+void anon_place(struct anon_object *a, uint32_t offset)
+{
+	mapping_place(a->mapping, offset);
 }
 
 uint64_t anon_present(const struct anon_object *a)
@@ -48,14 +53,14 @@ bool anon_is_present(const struct anon_object *a, uint64_t index)
 
 static bool have_table(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
 {
-	bool *table = &a->tables[index / PAGES_PER_TABLE];
+	uint8_t *table = &a->mapping->tables[mapping_table(a->mapping, index)];
 
 	if (*table)
 		return true;
 	cpu_defer(t, a->memcg->host->costs->page_alloc + a->memcg->host->costs->page_clear);
 	if (!kmem_charge_pages(t, a->memcg, 1, failed))
 		return false;
-	*table = true;
+	*table = TABLE_PRESENT;
 	mod_lruvec_state(t, a->memcg, t->cpu->node, NR_PAGETABLE, 1);
 	return true;
 }
@@ -74,7 +79,8 @@ static bool anonymous_page(struct task *t, struct anon_object *a, uint64_t index
 		frame_free(t, host, frame);
 		return false;
 	}
-	page_charged(host, frame, m, a->object.id, (uint32_t)index, PG_ANON | PG_SWAPBACKED | PG_MAPPED | PG_YOUNG);
+	page_charged(host, frame, m, a->object.id, (uint32_t)index, PG_ANON | PG_SWAPBACKED | PG_MAPPED);
+	mapping_touch(t, a->mapping, index, page_of(host, frame));
 	a->object.frames[index] = frame;
 	a->object.present++;
 	cpu_defer(t, costs->charge_commit + costs->rmap_add);
@@ -92,7 +98,7 @@ bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct me
 		*failed = NULL;
 	task_sync(t);
 	if (a->object.frames[index]) {
-		page_of(a->memcg->host, a->object.frames[index])->flags |= PG_YOUNG;
+		mapping_touch(t, a->mapping, index, page_of(a->memcg->host, a->object.frames[index]));
 		cpu_defer(t, costs->touch);
 		return true;
 	}
@@ -174,11 +180,11 @@ void anon_unmap(struct task *t, struct anon_object *a)
 	struct host *host = a->memcg->host;
 
 	anon_zap(t, a, 0, a->object.nr_pages);
-	for (uint64_t i = 0; i <= a->object.nr_pages / PAGES_PER_TABLE; i++) {
-		if (!a->tables[i])
+	for (uint64_t i = 0; i < a->mapping->nr_tables; i++) {
+		if (!a->mapping->tables[i])
 			continue;
 		task_sync(t);
-		a->tables[i] = false;
+		a->mapping->tables[i] = 0;
 		cpu_defer(t, host->costs->page_free);
 		mod_lruvec_state(t, a->memcg, t->cpu->node, NR_PAGETABLE, -1);
 		object_uncharge_rcu(t, a->memcg, t->cpu->node, NR_PAGETABLE, PAGE_SIZE);

@@ -117,6 +117,8 @@ struct page_state {
 
 struct anon_object;
 struct anon_object *anon_create(struct host *host, struct memcg *m, uint64_t nr_pages);
+/* Where it begins within a 2 MiB page table, in pages, if not at 0. Before the first touch. */
+void anon_place(struct anon_object *a, uint32_t offset);
 /*
  * One touch (8-byte write) of page `index` by the running task: a fault if it is not there. False: there was
  * no memory, or none within a limit (the level is in *failed; NULL: the machine itself has none).

@@ -62,6 +62,7 @@ struct page_object { /* the first member of both */
 	uint32_t id;
 	uint64_t nr_pages, present;
 	frame_t *frames; /* by index */
+	struct mapping *mapping; /* that of its one process; NULL: not mapped so far; mapping.h */
 };
 void page_object_init(struct host *host, struct page_object *object, enum page_object_kind kind,
 		      uint64_t nr_pages);
