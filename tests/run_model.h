@@ -186,7 +186,8 @@ static inline struct scenario_set *trial_scenario(const char *trial, const char 
 	struct complaints *c = complaints_new();
 
 	snprintf(text, sizeof(text),
-		 "schema: 1\nscenario: trial\nhost: { cpus: 4 }\ntrial: { %s }\nrun: { %s }\n", trial, run);
+		 "schema: 1\nscenario: trial\nkernel: v6.6\nhost: { cpus: 4 }\ntrial: { %s }\nrun: { %s }\n",
+		 trial, run);
 	struct scenario_set *set = scenario_load(
 		&(struct scenario_source){ .path = "trial.yaml", .text = text }, c);
 
