@@ -29,7 +29,8 @@ enum page_flag {
 	PG_ORPHAN = 2048,  /* nobody's any more, but somebody still holds a reference (page.batched) */
 	PG_YOUNG = 4096,   /* the hardware's accessed bit: set by every touch of a mapped page */
 	PG_LOCKED = 8192,  /* on its way in: who wants what is in it waits (page_wait) */
-	PG_SWAPCACHE = 16384 /* on its way out: its swap slot is taken */
+	PG_SWAPCACHE = 16384, /* on its way out: its swap slot is taken */
+	PG_RECLAIM = 32768   /* to be evicted as soon as it is written */
 };
 
 struct page {

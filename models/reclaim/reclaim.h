@@ -57,8 +57,11 @@ struct reclaim_ops {
 	void (*begin_pass)(struct task *t, struct lruvec *target, struct scan_control *sc);
 	/* End of a call: snapshot_refaults() of the target. May be NULL. */
 	void (*end_call)(struct task *t, struct lruvec *target, struct scan_control *sc);
-	/* kswapd: balance by the machine's own walk (memcg LRU). NULL: the ordinary memcg walk. */
-	void (*shrink_node_global)(struct task *t, uint32_t node, struct scan_control *sc);
+	/*
+	 * kswapd and direct reclaim of the machine: one pass by the LRU's own walk (memcg LRU). NULL, or false
+	 * (this kernel has none): the ordinary memcg walk.
+	 */
+	bool (*shrink_node_global)(struct task *t, uint32_t node, struct scan_control *sc);
 
 	/* Tokens: the timestamp part of a shadow entry at eviction, and its evaluation at refault. */
 	shadow_t (*eviction)(struct task *t, frame_t frame, struct memcg *target);
