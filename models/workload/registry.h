@@ -13,12 +13,17 @@ struct named_file {
 	struct file_object *file; /* made at first use */
 };
 
+struct access_table;   /* access.c */
+struct lockstep_group; /* lockstep.c */
+
 struct workload_state {
 	struct workload_task *tasks;
 	uint32_t nr;
 	sim_time_t measured_from;
 	struct named_file **files; /* a hash table by name */
 	uint32_t nr_files, size;
+	struct access_table *access_tables;
+	struct lockstep_group *groups;
 };
 
 #endif

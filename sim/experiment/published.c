@@ -8,45 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/datadir.h"
 #include "sim/experiment/validate.h"
-
-enum { EXPERIMENT, KERNEL, LRU, SETUP, METRIC, VALUE, NR_FIELDS };
-
-/* Cuts a line into its fields, in place; false unless there are exactly NR_FIELDS. */
-static bool split(char *line, char *fields[NR_FIELDS])
-{
-	size_t n = 0;
-	char *c = line;
-
-	line[strcspn(line, "\r\n")] = '\0';
-	for (;;) {
-		bool quoted = *c == '"';
-		char *end;
-
-		if (n == NR_FIELDS)
-			return false;
-		fields[n++] = c += quoted;
-		end = c + strcspn(c, quoted ? "\"" : ",");
-		c = end + (quoted && *end);
-		if (*c != ',') {
-			*end = '\0';
-			return n == NR_FIELDS && *c == '\0';
-		}
-		*end = '\0';
-		c++;
-	}
-}
+#include "sim/scenario/counts.h"
 
 static bool matches(const char *wanted, const char *field)
 {
 	return !wanted || !strcmp(wanted, field);
 }
 
-static bool row_matches(const struct published_from *from, char *fields[NR_FIELDS])
+static bool row_matches(const struct published_from *from, char *fields[NR_COUNTS_FIELDS])
 {
-	return matches(from->experiment, fields[EXPERIMENT]) && matches(from->kernel, fields[KERNEL]) &&
-	       matches(from->setup, fields[SETUP]) && matches(from->metric, fields[METRIC]);
+	return matches(from->experiment, fields[COUNTS_EXPERIMENT]) && matches(from->kernel, fields[COUNTS_KERNEL]) &&
+	       matches(from->setup, fields[COUNTS_SETUP]) && matches(from->metric, fields[COUNTS_METRIC]);
 }
 
 /* The number that `part` names in a value such as 1.5, "22,24", "[-41,39]" or "4/1024". */
@@ -76,12 +49,12 @@ static bool find(FILE *in, const struct published_from *from, double *value, cha
 	bool number = false;
 
 	while (getline(&line, &size, in) > 0) {
-		char *fields[NR_FIELDS];
+		char *fields[NR_COUNTS_FIELDS];
 
-		if (!split(line, fields) || !row_matches(from, fields))
+		if (!counts_split(line, fields) || !row_matches(from, fields))
 			continue;
 		found++;
-		number = number_in(fields[VALUE], from->part, value);
+		number = number_in(fields[COUNTS_VALUE], from->part, value);
 	}
 	free(line);
 	if (found == 1 && number)
@@ -95,19 +68,14 @@ static bool find(FILE *in, const struct published_from *from, double *value, cha
 
 bool validate_published(const struct validate_row *row, double *value, char why[256])
 {
-	char name[256];
-
 	if (!row->from.file) {
 		*value = row->published;
 		return true;
 	}
-	snprintf(name, sizeof(name), "scenarios/%s", row->from.file);
-	char *path = data_path(name);
-	FILE *in = path ? fopen(path, "re") : NULL;
+	FILE *in = counts_open(row->from.file);
 
-	free(path);
 	if (!in) {
-		snprintf(why, 256, "'%.200s' cannot be read", name);
+		snprintf(why, 256, "'scenarios/%.200s' cannot be read", row->from.file);
 		return false;
 	}
 	bool good = find(in, &row->from, value, why);

@@ -11,6 +11,7 @@
 
 #include "sim/datadir.h"
 #include "sim/engine/xalloc.h"
+#include "sim/scenario/each.h"
 #include "sim/scenario/emit.h"
 #include "sim/scenario/path.h"
 #include "sim/scenario/set.h"
@@ -229,6 +230,7 @@ struct scenario_set *scenario_load(const struct scenario_source *source, struct 
 	l.base = source->text ? source_text(&l.sources, &l.language->top, source->path, source->text,
 					    strlen(source->text))
 			      : source_file(&l.sources, &l.language->top, source->path);
+	l.base = l.base ? each_expand(pool, c, l.base) : NULL;
 	if (l.base) {
 		l.params = node_map(pool, l.base->at);
 		for (size_t i = 0; i < source->nr_sets; i++)
