@@ -143,9 +143,9 @@ static void test_table(void **state)
 		   "{v: [{n: 6.1 6.1.0 1 gap_mean g 30.4}, {n: 6.1 6.1.0 16 gap_mean g 32.6}, "
 		   "{n: 6.1 6.1.0 4 gap_mean g 32.0}]}");
 	check_each("{v: [{each: {row: {counts: no-such.csv}}, n: 1}]}",
-		   "f:1:20: 'scenarios/no-such.csv' cannot be read\n");
+		   "f:1:19: 'scenarios/no-such.csv' cannot be read\n");
 	check_each("{v: [{each: {row: {experiment: E5a}}, n: 1}]}",
-		   "f:1:20: 'counts', the file of the table, is missing\n");
+		   "f:1:19: 'counts', the file of the table, is missing\n");
 }
 
 static void test_mistakes(void **state)
