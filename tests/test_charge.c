@@ -40,16 +40,16 @@ static void up_to_limit(struct task *t, void *arg)
 	}
 	assert_int_equal(memcg_current(p), 200);
 	assert_int_equal(memcg_stocked(f->host, c), 0);
-	assert_int_equal(p->events_max, 0); /* falling back from a batch to a page is no event */
+	assert_int_equal(p->events[EVENT_MAX], 0); /* falling back from a batch to a page is no event */
 	assert_int_equal(p->memory.failcnt, 8);
 
 	/* One more: the kernel tries 18 times, once of them after the stocks were drained. */
 	task_sync(t);
 	assert_false(memcg_charge(t, c, 1, &level));
 	assert_ptr_equal(level, p);
-	assert_int_equal(p->events_max, 18);
-	assert_int_equal(p->events_oom, 1);
-	assert_int_equal(c->events_max, 0);
+	assert_int_equal(p->events[EVENT_MAX], 18);
+	assert_int_equal(p->events[EVENT_OOM], 1);
+	assert_int_equal(c->events[EVENT_MAX], 0);
 	assert_int_equal(c->nr_charged, 200);
 	memcg_uncharge(t, c, 200);
 }
@@ -71,8 +71,8 @@ static void rescued_by_drain(struct task *t, void *arg)
 	task_sync(t);
 	/* The stock is d's, so c's charge finds it in the way, and its drain gives back 63 pages at once. */
 	assert_true(memcg_charge(t, memcg_find(f->host, "/p/c"), 190, NULL));
-	assert_int_equal(p->events_max, 1);
-	assert_int_equal(p->events_oom, 0);
+	assert_int_equal(p->events[EVENT_MAX], 1);
+	assert_int_equal(p->events[EVENT_OOM], 0);
 	assert_int_equal(memcg_current(p), 191);
 }
 
@@ -91,7 +91,7 @@ static void atomic_context(struct task *t, void *arg)
 	local_irq_disable(t);
 	assert_false(memcg_charge(t, memcg_find(f->host, "/p/c"), 201, &level));
 	assert_ptr_equal(level, p);
-	assert_int_equal(p->events_max, 0);
+	assert_int_equal(p->events[EVENT_MAX], 0);
 	assert_int_equal(p->memory.failcnt, 1);
 	local_irq_enable(t);
 }
@@ -213,8 +213,8 @@ static void test_out_of_memory(void **state)
 	fixture_run(&f);
 	struct memcg *small = memcg_find(f.host, "/small");
 
-	assert_int_equal(small->events_oom, 1);
-	assert_int_equal(small->events_max, 18);
+	assert_int_equal(small->events[EVENT_OOM], 1);
+	assert_int_equal(small->events[EVENT_MAX], 18);
 	assert_int_equal(small->nr_charged - small->nr_kmem, 0); /* it ended, and its memory with it */
 	assert_in_range(small->memory.watermark, 100, 100);
 	assert_int_equal(memcg_find(f.host, "/large")->memory.failcnt, 0);

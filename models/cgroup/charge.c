@@ -11,7 +11,7 @@
  */
 #include "models/cgroup/stock.h"
 
-#define MAX_RECLAIM_RETRIES 16
+#define MAX_RETRIES 16
 
 static struct memcg *counter_owner(struct page_counter *c)
 {
@@ -58,7 +58,7 @@ static bool charge_slowly(struct task *t, struct memcg *m, uint32_t nr, struct m
 	struct page_counter *over;
 	bool drained = false;
 
-	for (int retries = MAX_RECLAIM_RETRIES;;) {
+	for (int retries = MAX_RETRIES;;) {
 		if (try_counters(t, m, batch, &over)) {
 			settle(t, m, nr, batch);
 			return true;
@@ -70,14 +70,14 @@ static bool charge_slowly(struct task *t, struct memcg *m, uint32_t nr, struct m
 		} else if (!may_block(t)) {
 			return fail(level, failed);
 		} else {
-			level->events_max++;
+			memcg_event(level, EVENT_MAX);
 			if (over->usage + nr <= over->max) {
 				/* Room was made meanwhile; this attempt is not counted. */
 			} else if (!drained) {
 				memcg_drain_all_stock(t, level);
 				drained = true;
 			} else if (!retries--) {
-				level->events_oom++;
+				memcg_event(level, EVENT_OOM);
 				return fail(level, failed);
 			}
 		}

@@ -23,12 +23,34 @@ struct page_counter {
 	struct line line;
 	uint64_t usage;
 	uint64_t max, high, low, min; /* pages; max and high COUNTER_NO_MAX when unlimited */
+	/* Protected usage, and that of all children: kept up to date for those that have a min or low. */
+	uint64_t min_usage, low_usage, children_min_usage, children_low_usage;
 	uint64_t watermark, failcnt;
 	int64_t in_flight;
 	struct page_counter *parent;
 };
 
 struct cgroup_options;
+
+/* memory.events: what happened in a memcg or below it. */
+enum memcg_event {
+	EVENT_LOW, EVENT_HIGH, EVENT_MAX, EVENT_OOM, EVENT_OOM_KILL, EVENT_OOM_GROUP_KILL, NR_MEMCG_EVENTS
+};
+
+/*
+ * A task as its memcg sees it. task.owner points to one, embedded first in whatever else the owner is; it is
+ * NULL for the kernel's own threads.
+ */
+struct page_object;
+struct cgroup_task {
+	struct memcg *memcg;
+	struct task *task;
+	uint64_t over_high;          /* memcg_nr_pages_over_high */
+	bool killed;                 /* by the OOM killer: its operations fail, so that it ends */
+	bool exiting;                /* its memory is being given back for it */
+	struct page_object *objects; /* anonymous memory, by page_object.next_owned */
+	struct cgroup_task *next, **prev; /* of the memcg's tasks */
+};
 
 struct memcg {
 	struct host *host;
@@ -39,7 +61,11 @@ struct memcg {
 	const char *path;  /* "/" for the root, "/parent1/child2" */
 	const struct cgroup_options *options; /* that it comes from; NULL: the root, or made by hand */
 	struct page_counter memory;
-	uint64_t events_max, events_oom;  /* memory.events */
+	struct page_counter swap;         /* memory.swap */
+	uint64_t emin, elow;              /* effective protection as last computed; models/reclaim */
+	bool oom_group;                   /* memory.oom.group */
+	uint64_t events[NR_MEMCG_EVENTS]; /* memory.events, descendants included */
+	struct cgroup_task *tasks;
 	struct bandwidth *bandwidth;      /* cpu.max, or that of the nearest ancestor that has one */
 	uint32_t weight;                  /* cpu.weight as a task weight */
 	struct memcg_stat *stat;          /* models/stat */
@@ -63,6 +89,7 @@ struct cgroup_state {
 	struct stream *victims;      /* which slot of a full stock is drained */
 	struct workqueue *queue;     /* work on the stocks' own CPUs */
 	struct mutex drain_mutex;    /* percpu_charge_mutex */
+	struct mutex oom_mutex;      /* oom_lock */
 	uint32_t walks;              /* under way on page counters */
 };
 
@@ -109,6 +136,33 @@ void memcg_drain_all_stock(struct task *t, struct memcg *root);
 uint64_t memcg_stocked(const struct host *host, const struct memcg *m);
 /* memory.current, in pages. */
 uint64_t memcg_current(const struct memcg *m);
+
+/* memcg_memory_event(): in m and all its ancestors below the root. */
+void memcg_event(struct memcg *m, enum memcg_event event);
+
+/* ---- memory.high and memory.reclaim; high.c ---- */
+
+/* After a charge: notes pages above memory.high of m or an ancestor for the running task. In a step. */
+void memcg_note_high(struct task *t, struct memcg *m, uint32_t batch);
+/* On the way back to user mode: reclaim for what was noted, and the wait if that does not help. */
+void memcg_handle_over_high(struct task *t);
+/* A write of nr pages to memory.reclaim; false: it fell short (EAGAIN). */
+bool memcg_proactive_reclaim(struct task *t, struct memcg *m, uint64_t nr);
+
+/* ---- tasks, and the end of some; oom.c ---- */
+
+static inline struct cgroup_task *cgroup_task_of(const struct task *t)
+{
+	return t->owner;
+}
+static inline bool task_killed(const struct task *t)
+{
+	return t->owner && cgroup_task_of(t)->killed;
+}
+void cgroup_task_attach(struct cgroup_task *ct, struct memcg *m);
+void cgroup_task_exit(struct cgroup_task *ct);
+/* out_of_memory() for m: false when there is nobody to kill. */
+bool memcg_out_of_memory(struct task *t, struct memcg *m, uint32_t nr);
 
 /* Invariants I9, I10, and bytes of kernel objects = pages charged for them. invariants.c */
 void cgroups_finish(struct host *host);

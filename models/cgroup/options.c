@@ -42,8 +42,24 @@ static const struct option cgroup_rows[] = {
 	OPTION(struct cgroup_options, name, OPT_NAME, .required = true,
 	       .help = "name of the cgroup; a range makes many: web{1..50}"),
 	OPTION_AS("memory.max", struct cgroup_options, memory_max, OPT_BYTES, .allow_max = true,
-		  .fallback = "max", .help = "limit; a charge beyond it fails, since nothing is reclaimed",
+		  .fallback = "max",
+		  .help = "limit; what would pass it reclaims first, then the OOM killer is called",
 		  .source = "cgroup v2, memory.max"),
+	OPTION_AS("memory.high", struct cgroup_options, memory_high, OPT_BYTES, .allow_max = true,
+		  .fallback = "max",
+		  .help = "above it tasks reclaim on their way to user mode, and wait if that does not help",
+		  .source = "cgroup v2, memory.high"),
+	OPTION_AS("memory.low", struct cgroup_options, memory_low, OPT_BYTES, .allow_max = true, .fallback = "0",
+		  .help = "usage up to which nothing is reclaimed as long as there is something elsewhere",
+		  .source = "cgroup v2, memory.low"),
+	OPTION_AS("memory.min", struct cgroup_options, memory_min, OPT_BYTES, .allow_max = true, .fallback = "0",
+		  .help = "usage up to which nothing is ever reclaimed", .source = "cgroup v2, memory.min"),
+	OPTION_AS("memory.swap.max", struct cgroup_options, memory_swap_max, OPT_BYTES, .allow_max = true,
+		  .fallback = "max", .help = "limit of swap space; 0: none is used",
+		  .source = "cgroup v2, memory.swap.max"),
+	OPTION_AS("memory.oom.group", struct cgroup_options, memory_oom_group, OPT_BOOL, .fallback = "false",
+		  .help = "the OOM killer ends all of its tasks or none",
+		  .source = "cgroup v2, memory.oom.group"),
 	OPTION_AS("cpu.max", struct cgroup_options, cpu_max, OPT_MAP, .sub = &cpu_max_table,
 		  .help = "limit of CPU time, of the cgroup and all below it together"),
 	OPTION_AS("cpu.weight", struct cgroup_options, cpu_weight, OPT_U32, .fallback = "100", .min = "1",
@@ -162,13 +178,22 @@ void cgroup_check(const struct scenario *s, struct complaints *c)
 
 static void build_list(struct memcg *parent, const struct option_list *list);
 
+static uint64_t pages(uint64_t bytes)
+{
+	return bytes == UINT64_MAX ? COUNTER_NO_MAX : bytes / PAGE_SIZE;
+}
+
 static void build_one(struct memcg *parent, const char *name, const struct cgroup_options *o)
 {
 	struct memcg *m = memcg_create(parent, name);
 
 	m->options = o;
-	if (o->memory_max != UINT64_MAX)
-		m->memory.max = o->memory_max / PAGE_SIZE;
+	m->memory.max = pages(o->memory_max);
+	m->memory.high = pages(o->memory_high);
+	m->memory.low = pages(o->memory_low);
+	m->memory.min = pages(o->memory_min);
+	m->swap.max = pages(o->memory_swap_max);
+	m->oom_group = o->memory_oom_group;
 	if (o->cpu_max.quota != SIM_NEVER)
 		m->bandwidth = bandwidth_create(m->host->sim, o->cpu_max.quota, o->cpu_max.period,
 						parent->bandwidth);

@@ -10,7 +10,8 @@ struct host;
 
 struct cgroup_options {
 	const char *name; /* may hold ranges */
-	uint64_t memory_max; /* bytes */
+	uint64_t memory_max, memory_high, memory_low, memory_min, memory_swap_max; /* bytes */
+	bool memory_oom_group;
 	struct {
 		sim_time_t quota; /* SIM_NEVER: unlimited */
 		sim_time_t period;

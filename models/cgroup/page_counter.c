@@ -6,8 +6,8 @@
  * limit, as in page_counter_try_charge(), so a large charge that is about to fail can make a small one fail
  * that would have fitted.
  *
- * Left out: the propagation of memory.min and memory.low usage (propagate_protected_usage()), which costs
- * further words only where protection is set and is read by reclaim alone.
+ * Where memory.min or memory.low is set, the parent learns how much of what its children use is protected
+ * (propagate_protected_usage()); its words lie on the line that the walk touches next anyway.
  */
 #include "models/cgroup/memcg.h"
 
@@ -17,14 +17,27 @@ void page_counter_init(struct page_counter *c, struct page_counter *parent)
 	line_init(&c->line);
 }
 
+static void propagate(uint64_t usage, uint64_t setting, uint64_t *own, uint64_t *children)
+{
+	uint64_t now = usage < setting ? usage : setting;
+
+	*children += now - *own;
+	*own = now;
+}
+
 /* One level of a walk, in the step in which the CPU gets the line. `nr` may be negative. */
 static void add(struct task *t, struct page_counter *c, int64_t nr)
 {
 	line_rmw(t, &c->line);
 	c->usage += (uint64_t)nr;
 	c->in_flight += nr;
-	if (c->parent)
-		c->parent->in_flight -= nr;
+	if (!c->parent)
+		return;
+	c->parent->in_flight -= nr;
+	if (c->min)
+		propagate(c->usage, c->min, &c->min_usage, &c->parent->children_min_usage);
+	if (c->low)
+		propagate(c->usage, c->low, &c->low_usage, &c->parent->children_low_usage);
 }
 
 static void undo(struct task *t, struct page_counter *c, const struct page_counter *end, uint64_t nr)

@@ -8,15 +8,24 @@
 
 #include "sim/module.h"
 
-enum { CURRENT, WATERMARK, EVENTS_MAX, EVENTS_OOM };
+enum { CURRENT, WATERMARK, EVENTS };
 
 static const struct metric metrics[] = {
 	[CURRENT] = { "memory.current", "bytes", METRIC_GAUGE,
 		      "usage as the page counter has it, stocks included" },
 	[WATERMARK] = { "memory.peak", "bytes", METRIC_GAUGE, "largest memory.current" },
-	[EVENTS_MAX] = { "memory.events.max", "1", METRIC_COUNTER,
-			 "charges that memory.max stood in the way of" },
-	[EVENTS_OOM] = { "memory.events.oom", "1", METRIC_COUNTER, "charges that failed for good" },
+	[EVENTS + EVENT_LOW] = { "memory.events.low", "1", METRIC_COUNTER,
+				 "times it was reclaimed from although below memory.low" },
+	[EVENTS + EVENT_HIGH] = { "memory.events.high", "1", METRIC_COUNTER,
+				  "times tasks had to reclaim because of memory.high" },
+	[EVENTS + EVENT_MAX] = { "memory.events.max", "1", METRIC_COUNTER,
+				 "charges that memory.max stood in the way of" },
+	[EVENTS + EVENT_OOM] = { "memory.events.oom", "1", METRIC_COUNTER,
+				 "charges that reclaim could make no room for" },
+	[EVENTS + EVENT_OOM_KILL] = { "memory.events.oom_kill", "1", METRIC_COUNTER,
+				      "tasks that the OOM killer ended" },
+	[EVENTS + EVENT_OOM_GROUP_KILL] = { "memory.events.oom_group_kill", "1", METRIC_COUNTER,
+					    "times it was killed as a whole" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
 
@@ -51,9 +60,9 @@ void cgroups_results(struct host *host)
 			record_summary(record, &metrics[WATERMARK], m->path,
 				       (double)m->memory.watermark * PAGE_SIZE);
 		}
-		if (m->events_max)
-			record_summary(record, &metrics[EVENTS_MAX], m->path, (double)m->events_max);
-		if (m->events_oom)
-			record_summary(record, &metrics[EVENTS_OOM], m->path, (double)m->events_oom);
+		for (int event = 0; event < NR_MEMCG_EVENTS; event++)
+			if (m->events[event])
+				record_summary(record, &metrics[EVENTS + event], m->path,
+					       (double)m->events[event]);
 	}
 }

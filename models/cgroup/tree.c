@@ -50,6 +50,7 @@ static struct memcg *create(struct host *host, struct memcg *parent, const char 
 	m->parent = parent;
 	m->name = name;
 	page_counter_init(&m->memory, parent ? &parent->memory : NULL);
+	page_counter_init(&m->swap, parent ? &parent->swap : NULL);
 	m->weight = 1024;
 	number(host, m);
 	return m;
@@ -70,11 +71,18 @@ struct memcg *memcg_create(struct memcg *parent, const char *name)
 	return m;
 }
 
+void memcg_event(struct memcg *m, enum memcg_event event)
+{
+	for (; !memcg_is_root(m); m = m->parent)
+		m->events[event]++;
+}
+
 void cgroups_build(struct host *host)
 {
 	host->cgroups = sim_alloc(host->sim, sizeof *host->cgroups);
 	host->cgroups->root = create(host, NULL, "");
 	host->cgroups->root->path = "/";
+	mutex_init(&host->cgroups->oom_mutex, lock_class(host->sim, "oom_lock"));
 	stocks_build(host);
 }
 

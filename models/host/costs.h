@@ -32,6 +32,10 @@ struct kernel_costs {
 	sim_time_t batch_add;      /* into the CPU's folio batch */
 	sim_time_t lru_add;        /* per folio, list work under the lruvec lock, without statistics */
 	sim_time_t lru_del;
+	/* Reclaim. */
+	sim_time_t reclaim_memcg;  /* a memcg on a walk: iterator, protection, scan amounts */
+	sim_time_t scan_page;      /* isolating a page: list, flags, reference */
+	sim_time_t reclaim_page;   /* looking at an isolated page: lock, references, flags */
 	/* Page cache. */
 	sim_time_t cache_lookup;   /* filemap_get_pages of a page that is there */
 	sim_time_t cache_add;      /* insertion into the xarray under i_pages */

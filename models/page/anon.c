@@ -102,6 +102,9 @@ bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct me
 		cpu_defer(t, costs->touch);
 		return true;
 	}
+	if (task_killed(t))
+		return false;
+	page_object_own(t, &a->object);
 	if (need_resched(t)) /* the way back to user mode of whatever it did before */
 		cond_resched(t);
 	cpu_defer(t, costs->fault_entry);
@@ -124,12 +127,15 @@ static uint64_t unmap(struct task *t, struct anon_object *a, uint64_t from, uint
 	for (i = from; i < to && room; i++) {
 		if (i % PAGES_PER_TABLE == 0)
 			cond_resched(t);
+		task_sync(t);
 		if (!a->object.frames[i])
 			continue;
 		struct page *page = page_of(host, a->object.frames[i]);
 
-		task_sync(t);
+		if (!(page->flags & PG_MAPPED))
+			continue; /* somebody else is at it */
 		page->flags &= (uint16_t)~PG_MAPPED;
+		page->batched++; /* the gather's reference: reclaim leaves it alone */
 		cpu_defer(t, host->costs->rmap_remove);
 		mod_lruvec_state(t, a->memcg, page->node, NR_ANON_MAPPED, -1);
 		room--;
@@ -145,15 +151,18 @@ static void release(struct task *t, struct anon_object *a, uint64_t from, uint64
 	uint32_t nr = 0, size = GATHER_FIRST;
 
 	for (uint64_t i = from; i < to; i++) {
+		task_sync(t);
 		frame_t frame = a->object.frames[i];
 
-		if (frame) {
+		if (frame && !(page_of(host, frame)->flags & PG_MAPPED)) {
+			page_of(host, frame)->batched--;
 			frames[nr++] = frame;
 			a->object.frames[i] = NO_FRAME;
 			a->object.present--;
 		}
 		if (nr == size || (nr && i + 1 == to)) {
 			lru_add_drain(t); /* free_pages_and_swap_cache() begins so */
+			task_sync(t);
 			pages_release(t, host, frames, nr);
 			nr = 0;
 			size = GATHER_BATCH;
@@ -189,4 +198,9 @@ void anon_unmap(struct task *t, struct anon_object *a)
 		mod_lruvec_state(t, a->memcg, t->cpu->node, NR_PAGETABLE, -1);
 		object_uncharge_rcu(t, a->memcg, t->cpu->node, NR_PAGETABLE, PAGE_SIZE);
 	}
+}
+
+void anon_exit(struct task *t, struct page_object *object)
+{
+	anon_unmap(t, (struct anon_object *)(void *)object);
 }

@@ -33,11 +33,23 @@ void page_object_init(struct host *host, struct page_object *object, enum page_o
 	number(host, object);
 }
 
+void page_object_own(struct task *t, struct page_object *object)
+{
+	struct cgroup_task *ct = cgroup_task_of(t);
+
+	if (object->owned || !ct)
+		return;
+	object->owned = true;
+	object->next_owned = ct->objects;
+	ct->objects = object;
+}
+
 void page_build(struct host *host)
 {
 	host->pages = sim_alloc(host->sim, sizeof *host->pages);
 	host->pages->cache_class = lock_class(host->sim, "&mapping->i_pages");
 	frames_build(host);
+	watermarks_build(host);
 	lru_build(host);
 }
 

@@ -72,6 +72,8 @@ static inline struct lruvec *memcg_lruvec(struct memcg *m, uint32_t node)
 	return m->lruvecs && m->lruvecs[node] ? m->lruvecs[node] : lruvec_create(m, node);
 }
 
+enum watermark { WMARK_MIN, WMARK_LOW, WMARK_HIGH, NR_WMARKS };
+
 /* Free frames of a node, and of a node on one CPU (struct per_cpu_pages). */
 struct page_node {
 	struct spinlock lock; /* class "&zone->lock" */
@@ -79,6 +81,7 @@ struct page_node {
 	frame_t fresh, end;   /* never used so far */
 	uint32_t first;       /* of its frames */
 	uint64_t nr_free;
+	uint64_t watermark[NR_WMARKS]; /* of nr_free; watermarks.c */
 	uint32_t high;        /* most frames on one CPU's list */
 	struct spinlock lru_lock; /* lru_lock: per_node */
 };

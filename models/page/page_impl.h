@@ -26,11 +26,26 @@ static inline struct page_cpu *page_cpu(const struct host *host, const struct ta
 
 /* ---- frames.c ---- */
 
-/* A frame of the running CPU's node, or of another when that has none left; NO_FRAME: none anywhere. */
+/*
+ * A frame of the running CPU's node, or of another when that has too few left. May wake kswapd, and reclaim
+ * itself; NO_FRAME: nothing helped. In a step, at the start and at the end.
+ */
 frame_t frame_alloc(struct task *t, struct host *host);
+/* The same as long as some node's free frames are above the mark: get_page_from_freelist(). */
+frame_t frame_alloc_above(struct task *t, struct host *host, enum watermark mark);
 void frame_free(struct task *t, struct host *host, frame_t frame);
 uint64_t frames_used(const struct host *host);
 void frames_build(struct host *host);
+
+static inline uint64_t node_free(const struct host *host, uint32_t node)
+{
+	return host->pages->nodes[node].nr_free;
+}
+static inline uint64_t node_watermark(const struct host *host, uint32_t node, enum watermark mark)
+{
+	return host->pages->nodes[node].watermark[mark];
+}
+void watermarks_build(struct host *host); /* watermarks.c */
 
 /* The frame as a page of m, charged by the caller in this step. */
 void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint32_t object, uint32_t index,
@@ -63,9 +78,16 @@ struct page_object { /* the first member of both */
 	uint64_t nr_pages, present;
 	frame_t *frames; /* by index */
 	struct mapping *mapping; /* that of its one process; NULL: not mapped so far; mapping.h */
+	bool owned;      /* by the task that touched it first */
+	struct page_object *next_owned; /* of the same task */
 };
 void page_object_init(struct host *host, struct page_object *object, enum page_object_kind kind,
 		      uint64_t nr_pages);
+
+/* The object is memory of the running task (until it ends): for the OOM killer. */
+void page_object_own(struct task *t, struct page_object *object);
+/* exit_mmap(): all of an anonymous object goes, by whoever does it for the task. */
+void anon_exit(struct task *t, struct page_object *object);
 
 /* ---- invariants.c ---- */
 

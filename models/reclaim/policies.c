@@ -1,5 +1,6 @@
 /*
- * policies.c - the axes of reclaim: which LRU, and what a lock of its lists covers.
+ * policies.c - the axes of reclaim (which LRU, and what a lock of its lists covers), and `vm:`, the settings of
+ * the machine that it obeys.
  */
 #include "models/host/policies.h"
 #include "models/reclaim/reclaim_impl.h"
@@ -47,6 +48,24 @@ MODULE(lru_lock_per_node) = {
 	.ops = &per_node,
 };
 
+static const struct option vm_rows[] = {
+	OPTION(struct vm_options, swappiness, OPT_U32, .fallback = "60", .max = "200",
+	       .help = "weight of anonymous pages against file pages in reclaim", .source = "vm.swappiness"),
+	OPTION(struct vm_options, memory_recursiveprot, OPT_BOOL, .fallback = "false",
+	       .help = "protection that no child claims is shared by all children",
+	       .source = "mount option of cgroup2; off unless asked for, as systemd does"),
+};
+static const struct option_table vm_table = OPTION_TABLE("vm", struct vm_options, vm_rows);
+
+MODULE(vm_section) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_SECTION,
+	.name = "vm",
+	.help = "settings of the machine that reclaim obeys",
+	.options = &vm_table,
+	.order = 60,
+};
+
 void reclaim_build(struct host *host)
 {
 	const struct charge_constant *node_lock = host_policy_ops(host, "lru_lock");
@@ -54,4 +73,5 @@ void reclaim_build(struct host *host)
 	host->reclaim = sim_alloc(host->sim, sizeof *host->reclaim);
 	host->reclaim->ops = host_policy_ops(host, "reclaim");
 	host->reclaim->node_lock = node_lock->value;
+	host->reclaim->vm = scenario_section(host->scenario, "vm");
 }

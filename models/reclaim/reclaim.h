@@ -57,6 +57,8 @@ struct reclaim_ops {
 	void (*begin_pass)(struct task *t, struct lruvec *target, struct scan_control *sc);
 	/* End of a call: snapshot_refaults() of the target. May be NULL. */
 	void (*end_call)(struct task *t, struct lruvec *target, struct scan_control *sc);
+	/* kswapd_age_node(): before each of kswapd's passes. May be NULL. */
+	void (*age_node)(struct task *t, uint32_t node, struct scan_control *sc);
 	/*
 	 * kswapd and direct reclaim of the machine: one pass by the LRU's own walk (memcg LRU). NULL, or false
 	 * (this kernel has none): the ordinary memcg walk.
@@ -73,11 +75,18 @@ struct reclaim_ops {
 	void (*check)(const struct lruvec *lruvec, struct record *record);
 };
 
-/* What reclaim keeps of a machine; reclaim_impl.h has the rest of it. */
+/* `vm:` of the scenario. */
+struct vm_options {
+	uint32_t swappiness;
+	bool memory_recursiveprot;
+};
+
+/* What reclaim keeps of a machine. */
 struct reclaim_state {
 	const struct reclaim_ops *ops;
+	const struct vm_options *vm;
 	bool node_lock; /* lru_lock: per_node */
-	struct reclaim_nodes *nodes;
+	struct kswapd *kswapds; /* by node */
 };
 
 static inline const struct reclaim_ops *reclaim_ops(const struct host *host)
@@ -95,7 +104,9 @@ static inline bool lru_lock_per_node(const struct host *host)
 uint64_t reclaim_memcg(struct task *t, struct memcg *m, uint64_t nr, bool may_swap, bool proactive);
 /* Direct reclaim for the machine (no free frame on any node): pages reclaimed. */
 uint64_t reclaim_direct(struct task *t);
-/* Wakes the node's kswapd if free pages are below the low mark. In a step. */
+/* __alloc_pages_slowpath(): a frame when no node has more than its low mark. Begins and ends in a step. */
+frame_t reclaim_alloc(struct task *t, struct host *host);
+/* Wakes the node's kswapd, unless the node is balanced or hopeless. In a step. */
 void kswapd_wake(struct task *t, uint32_t node);
 
 /* ---- for the LRUs ---- */
@@ -109,17 +120,28 @@ enum fate {
 /* The LRU's judgement of a mapped or marked page before anything is done to it; see folio_check_references(). */
 typedef enum fate (*judge_fn)(struct task *t, struct lruvec *lruvec, frame_t frame, struct scan_control *sc);
 
+/* Most pages that are isolated at a time. */
+#define SHRINK_MOST 64u
+
 struct shrink_result {
 	uint64_t freed, written; /* written: pages that went to swap or to disk */
 	uint64_t activated[2];   /* by type */
 };
 /*
- * Isolated pages (off their lists, PG_LRU clear) are judged and freed or left in `frames` (the survivors,
- * packed, their fates in `fates`), for the LRU to put back under its lock. Freed pages are uncharged at once,
- * never through the stock. Called without locks.
+ * Isolated pages (off their lists, PG_LRU clear, page.batched raised by one: reclaim's reference) are judged and
+ * freed or left in `frames` (the survivors, packed, their fates in `fates`, the reference still held), for the
+ * LRU to put back under its lock (isolated_put()). At most SHRINK_MOST. Freed pages are uncharged at once, never
+ * through the stock. Called without locks.
  */
 uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frames, enum fate *fates, uint32_t nr,
 			   struct scan_control *sc, judge_fn judge, struct shrink_result *result);
+
+/* Drops reclaim's reference to a page that is to go back on a list; false: it is nobody's, and to be released. */
+static inline bool isolated_put(struct page *page)
+{
+	page->batched--;
+	return page->batched || !(page->flags & PG_ORPHAN);
+}
 
 /* Can anon pages of m go anywhere: swap there, room in it, allowed to the memcg? */
 bool can_reclaim_anon(const struct host *host, const struct memcg *m, const struct scan_control *sc);

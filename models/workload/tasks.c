@@ -140,6 +140,7 @@ static void task_exit(struct task *t)
 {
 	struct workload_task *w = t->owner;
 
+	cgroup_task_exit(&w->task);
 	if (task_ends(w->options))
 		run_release(w->host->run);
 }
@@ -205,7 +206,8 @@ static void spawn(struct workload_task *w)
 	stream_init(&stream, sim_seed(w->host->sim), w->name, "start");
 	if (task_ends(o))
 		run_hold(w->host->run);
-	task_spawn(w->host->sim, &(struct task_attr){
+	cgroup_task_attach(&w->task, w->memcg);
+	w->task.task = task_spawn(w->host->sim, &(struct task_attr){
 					 .name = w->name,
 					 .run = task_main,
 					 .arg = w,

@@ -28,6 +28,7 @@ struct task_options {
 extern const struct option_table task_options_table;
 
 struct workload_task {
+	struct cgroup_task task; /* first: task.owner points to it */
 	struct host *host;
 	const struct task_options *options;
 	const void *own; /* the bound options of the workload's module */

@@ -1,0 +1,138 @@
+/*
+ * oom.c - the OOM killer, for a memcg or (the root) for the machine, after mem_cgroup_out_of_memory(), select_bad_process() and
+ * oom_kill_process() of Linux 6.1.
+ *
+ * The victim is the task of the subtree with the most memory of its own: anonymous pages; of equals the last in the order of the walk. With memory.oom.group set between it and
+ * the level that is out of memory, all tasks of the highest such memcg go. A victim that is still giving its
+ * memory back keeps others from being chosen.
+ *
+ * A victim that runs fails in its next operation and ends by itself. One that is asleep or waits for a CPU
+ * would be woken by the signal and exit at once; as a simulated task it has first to be where it can see it,
+ * so a task made for that gives its memory back, at the time and on the CPU that its exit would.
+ */
+#include "models/cgroup/memcg.h"
+#include "models/page/page.h"
+#include "models/page/page_impl.h"
+
+void cgroup_task_attach(struct cgroup_task *ct, struct memcg *m)
+{
+	ct->memcg = m;
+	ct->next = m->tasks;
+	ct->prev = &m->tasks;
+	if (ct->next)
+		ct->next->prev = &ct->next;
+	m->tasks = ct;
+}
+
+void cgroup_task_exit(struct cgroup_task *ct)
+{
+	*ct->prev = ct->next;
+	if (ct->next)
+		ct->next->prev = ct->prev;
+	ct->prev = NULL;
+}
+
+/* oom_badness() without oom_score_adj. */
+static uint64_t badness(const struct cgroup_task *ct)
+{
+	uint64_t points = 0;
+
+	for (const struct page_object *o = ct->objects; o; o = o->next_owned)
+		points += o->present;
+	return points;
+}
+
+/* select_bad_process(); *waiting: somebody is on his way out. */
+static struct cgroup_task *choose(struct memcg *root, bool *waiting)
+{
+	struct cgroup_task *chosen = NULL;
+	uint64_t most = 0;
+
+	*waiting = false;
+	for (struct memcg *m = NULL; (m = memcg_next(root, m));)
+		for (struct cgroup_task *ct = m->tasks; ct; ct = ct->next) {
+			uint64_t points = badness(ct);
+
+			if (ct->killed) {
+				*waiting |= points > 0;
+			} else if (!chosen || points >= most) {
+				chosen = ct;
+				most = points;
+			}
+		}
+	return chosen;
+}
+
+static void exit_mmap(struct task *t, void *arg)
+{
+	struct cgroup_task *victim = arg;
+
+	for (struct page_object *o = victim->objects; o; o = o->next_owned)
+		anon_exit(t, o);
+}
+
+static void kill_task(struct task *t, struct cgroup_task *victim)
+{
+	if (victim->killed)
+		return;
+	victim->killed = true;
+	memcg_event(victim->memcg, EVENT_OOM_KILL);
+	if (victim->task == t)
+		return;
+	task_wake(t->sim, t, victim->task);
+	if (!victim->exiting && victim->objects) {
+		victim->exiting = true;
+		task_spawn(t->sim, &(struct task_attr){
+					   .name = "exit",
+					   .run = exit_mmap,
+					   .arg = victim,
+					   .cpu = -1,
+				   });
+	}
+}
+
+/* mem_cgroup_get_oom_group(): the highest memcg up to `root` that goes as a whole; NULL: none. */
+static struct memcg *oom_group(struct memcg *m, const struct memcg *root)
+{
+	struct memcg *group = NULL;
+
+	for (; m && !memcg_is_root(m); m = m->parent) {
+		if (m->oom_group)
+			group = m;
+		if (m == root)
+			break;
+	}
+	return group;
+}
+
+static void oom_kill(struct task *t, struct cgroup_task *victim, struct memcg *root)
+{
+	struct memcg *group = oom_group(victim->memcg, root);
+
+	kill_task(t, victim);
+	if (!group)
+		return;
+	memcg_event(group, EVENT_OOM_GROUP_KILL);
+	for (struct memcg *m = NULL; (m = memcg_next(group, m));)
+		for (struct cgroup_task *ct = m->tasks; ct; ct = ct->next)
+			kill_task(t, ct);
+}
+
+bool memcg_out_of_memory(struct task *t, struct memcg *m, uint32_t nr)
+{
+	struct mutex *lock = &m->host->cgroups->oom_mutex;
+	struct cgroup_task *victim;
+	bool progress = true, waiting;
+
+	memcg_event(m, EVENT_OOM);
+	mutex_lock(t, lock);
+	task_sync(t);
+	if ((memcg_is_root(m) || m->memory.usage + nr > m->memory.max) && !task_killed(t)) {
+		victim = choose(m, &waiting);
+		if (victim && !waiting)
+			oom_kill(t, victim, m);
+		progress = victim || waiting;
+	}
+	mutex_unlock(t, lock);
+	return progress;
+}
