@@ -1,0 +1,184 @@
+/*
+ * test_threshold.c - how far off a reader can be: never more than the thresholds and the counters that hide
+ * in the CPUs allow, and in the worst case just that much.
+ */
+#include "tests/stat_rig.h"
+
+#define CPUS 4
+
+struct worst {
+	struct rig *rig;
+	struct memcg *leaf, *target;
+	uint64_t rounds, most; /* of |reported - true|, by a reader who flushes by policy */
+	int64_t updates, last;
+};
+
+/* Updates one page at a time on all CPUs in turn, and reads after each. */
+static void update_and_read(struct task *t, void *arg)
+{
+	struct worst *w = arg;
+	struct stat_read read;
+
+	for (uint64_t i = 0; i < w->rounds; i++) {
+		task_pin(t, (uint32_t)(i % CPUS));
+		rig_update(t, w->leaf, 1);
+		memory_stat_read(t, w->target, &read);
+		if (read.error > w->most)
+			w->most = read.error;
+	}
+}
+
+static uint64_t worst_error(const struct rig_config *config, bool read_root)
+{
+	struct worst w = { .rig = rig_new(config), .rounds = 4000 };
+
+	w.leaf = rig_memcg(w.rig, rig_memcg(w.rig, NULL, "p"), "l");
+	w.target = read_root ? w.rig->host.cgroups->root : w.leaf;
+	rig_task(w.rig, 0, update_and_read, &w);
+	rig_run(w.rig, 10 * SIM_SEC);
+	assert_int_equal(sim_sched(w.rig->sim)->nr_tasks, 0);
+	rig_free(w.rig);
+	return w.most;
+}
+
+/*
+ * The machine's word must pass the number of CPUs, and an update counts there when the CPU's counter passes
+ * B: CPUS batches of B + 1 may be flagged without a flush, and B more hide in each CPU.
+ */
+static void global_threshold_bounds_the_error(void **state)
+{
+	struct rig_config config = { .cpus = CPUS };
+
+	(void)state;
+	for (uint32_t version = 517; version <= 606; version += 606 - 517) {
+		uint64_t b = version < 601 ? 32 : 64;
+
+		config.version = version;
+		assert_int_equal(worst_error(&config, true), CPUS * (b + 1) + CPUS * b);
+		assert_int_equal(worst_error(&config, false), CPUS * (b + 1) + CPUS * b);
+	}
+}
+
+/* I7: more than B x CPUs must be flagged, in moves of B, and B - 1 hide in each CPU. */
+static void memcg_threshold_bounds_the_error(void **state)
+{
+	struct rig_config config = { .cpus = CPUS, .version = 608, .flush = "memcg_threshold" };
+	const char *const updates[] = { "rstat_memcg_threshold", "rstat_memcg_threshold_inline",
+					"rstat_memcg_threshold_cached" };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		config.update = updates[i];
+		assert_int_equal(worst_error(&config, true), CPUS * 64 + CPUS * 63);
+		assert_int_equal(worst_error(&config, false), CPUS * 64 + CPUS * 63);
+	}
+}
+
+static void some_pages(struct task *t, void *arg)
+{
+	struct worst *w = arg;
+
+	for (uint64_t i = 0; i < w->rounds; i++)
+		rig_update(t, w->leaf, w->updates);
+}
+
+static struct rig *after_updates(const struct rig_config *config, uint64_t rounds, int64_t val)
+{
+	struct rig *r = rig_new(config);
+	struct worst w = { .rig = r, .leaf = rig_memcg(r, NULL, "l"), .rounds = rounds, .updates = val };
+
+	rig_task(r, 0, some_pages, &w);
+	rig_run(r, SIM_SEC);
+	return r;
+}
+
+/* "> B", the word grows by the batches in the counter, what the division leaves is lost, and |val| counts. */
+static void batches_are_counted_as_in_the_kernel(void **state)
+{
+	static const struct {
+		uint32_t version;
+		uint64_t rounds;
+		int64_t val;
+		uint64_t threshold, hidden;
+	} cases[] = {
+		{ 601, 64, 1, 0, 64 },    { 601, 65, 1, 1, 0 },
+		{ 601, 1, 1000, 15, 0 },  { 601, 65, -1, 1, 0 },
+		{ 519, 32, 1, 0, 32 },    { 519, 33, 1, 1, 0 },
+		{ 519, 1, 1000, 31, 0 },  { 516, 31, 1000, 0, 31 },
+		{ 516, 32, 1000, 1, 32 }, /* calls, not pages */
+		{ 516, 64, 1000, 2, 64 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct rig_config config = { .cpus = CPUS, .version = cases[i].version };
+		struct rig *r = after_updates(&config, cases[i].rounds, cases[i].val);
+
+		assert_int_equal(r->host.stat->flush_threshold, cases[i].threshold);
+		assert_int_equal(r->host.stat->cpus[0].updates, cases[i].hidden);
+		rig_free(r);
+	}
+}
+
+/* From 6.1 on the word stays where it is once it has passed; before it grows on. */
+static void the_word_is_left_alone_once_it_has_passed(void **state)
+{
+	struct rig_config config = { .cpus = CPUS, .version = 601 };
+	struct rig *r = after_updates(&config, 65 * 20, 1);
+
+	(void)state;
+	assert_int_equal(r->host.stat->flush_threshold, CPUS + 1);
+	rig_free(r);
+	config.version = 519;
+	r = after_updates(&config, 33 * 20, 1);
+	assert_int_equal(r->host.stat->flush_threshold, 20);
+	rig_free(r);
+}
+
+/* Bytes count as bytes before 6.8, as pages and at least one from then on. */
+static void bytes(struct task *t, void *arg)
+{
+	struct worst *w = arg;
+
+	task_sync(t);
+	mod_lruvec_state(t, w->leaf, 0, NR_SLAB_RECLAIMABLE_B, w->updates);
+}
+
+static void bytes_count_by_version(void **state)
+{
+	struct rig_config config = { .cpus = CPUS, .version = 601 };
+	struct rig *r = rig_new(&config);
+	struct worst w = { .rig = r, .leaf = rig_memcg(r, NULL, "l"), .updates = 4096 };
+
+	(void)state;
+	rig_task(r, 0, bytes, &w);
+	rig_run(r, SIM_SEC);
+	assert_int_equal(r->host.stat->flush_threshold, 64);
+	rig_free(r);
+
+	config = (struct rig_config){ .cpus = CPUS,
+				      .version = 608,
+				      .update = "rstat_memcg_threshold_cached",
+				      .flush = "memcg_threshold" };
+	for (int64_t size = 100; size <= 8292; size += 8192) {
+		r = rig_new(&config);
+		w = (struct worst){ .rig = r, .leaf = rig_memcg(r, NULL, "l"), .updates = size };
+		rig_task(r, 0, bytes, &w);
+		rig_run(r, SIM_SEC);
+		assert_int_equal(rstat_pair_find(&r->host, 0, w.leaf)->updates, size == 100 ? 1 : 2);
+		rig_free(r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(global_threshold_bounds_the_error),
+		cmocka_unit_test(memcg_threshold_bounds_the_error),
+		cmocka_unit_test(batches_are_counted_as_in_the_kernel),
+		cmocka_unit_test(the_word_is_left_alone_once_it_has_passed),
+		cmocka_unit_test(bytes_count_by_version),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
