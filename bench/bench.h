@@ -21,6 +21,7 @@ void bench_row(struct bench *b, const char *name, const char *parameter, double 
 double bench_cpu_seconds(void);
 
 void bench_engine(struct bench *b);
+void bench_startup(struct bench *b);
 void bench_paths(struct bench *b);
 
 #endif

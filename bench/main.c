@@ -2,6 +2,7 @@
  * main.c - memcgsim-bench [CSV]: runs all measurements, prints the table, writes the CSV.
  */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "bench/bench.h"
@@ -19,6 +20,12 @@ double bench_cpu_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* A field of the CSV; text with a comma in it is quoted. */
+static void csv_text(FILE *csv, const char *text)
+{
+	fprintf(csv, strchr(text, ',') ? "\"%s\"," : "%s,", text);
+}
+
 void bench_row(struct bench *b, const char *name, const char *parameter, double value, const char *unit,
 	       enum bench_bar kind, double bar)
 {
@@ -31,8 +38,11 @@ void bench_row(struct bench *b, const char *name, const char *parameter, double 
 	}
 	printf("%-20s %-26s %12.5g %-6s %9s %s\n", name, parameter, value, unit, text, holds);
 	fflush(stdout);
-	if (b->csv)
-		fprintf(b->csv, "%s,%s,%.6g,%s,%s,%s\n", name, parameter, value, unit, text, holds);
+	if (!b->csv)
+		return;
+	csv_text(b->csv, name);
+	csv_text(b->csv, parameter);
+	fprintf(b->csv, "%.6g,%s,%s,%s\n", value, unit, text, holds);
 }
 
 int main(int argc, char **argv)
@@ -53,6 +63,7 @@ int main(int argc, char **argv)
 		fputs("name,parameter,value,unit,bar,holds\n", b.csv);
 	printf("%-20s %-26s %12s %-6s %9s %s\n", "name", "parameter", "value", "unit", "bar", "holds");
 	bench_engine(&b);
+	bench_startup(&b);
 	bench_paths(&b);
 	if (b.csv && fclose(b.csv) != 0) {
 		perror(argv[1]);
