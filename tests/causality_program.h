@@ -170,7 +170,8 @@ static inline sim_time_t some_cost(struct stream *dice)
 
 static inline struct machine make_machine(struct stream *dice)
 {
-	uint32_t nodes = 1 + (uint32_t)stream_below(dice, 3), cpus = 1 + (uint32_t)stream_below(dice, 16);
+	uint32_t nodes = 1 + (uint32_t)stream_below(dice, 3),
+		 cpus = 1 + (uint32_t)stream_below(dice, one_in(dice, 2) ? 3 : 16);
 
 	return (struct machine){
 		.cpus = cpus,

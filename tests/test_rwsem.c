@@ -230,12 +230,71 @@ static void readers_of_a_seqlock_see_no_torn_pair(void **state)
 	sim_destroy(sim);
 }
 
+/*
+ * A reader that is woken by something else, after it was let in and before it is its turn to be woken, must not
+ * go its way: whoever wakes the others still has to walk over it.
+ */
+
+struct early {
+	struct slot slot;
+	struct rwsem rwsem;
+	struct task *readers[3];
+	uint32_t read;
+};
+
+static void wake_last(struct sim *sim, struct slot *slot)
+{
+	assert_true(task_wake(sim, NULL, ((struct early *)(void *)slot)->readers[2]));
+}
+
+static void write_10us(struct task *t, void *arg)
+{
+	struct early *e = arg;
+
+	down_write(t, &e->rwsem);
+	cpu_work(t, 10 * SIM_US);
+	up_write(t, &e->rwsem);
+}
+
+static void read_once(struct task *t, void *arg)
+{
+	struct early *e = arg;
+
+	cpu_work(t, SIM_US);
+	down_read(t, &e->rwsem);
+	e->read++;
+	up_read(t, &e->rwsem);
+}
+
+static void an_early_riser_waits_for_its_turn(void **state)
+{
+	struct machine m = plain_machine(4);
+	struct early e = { .read = 0 };
+
+	(void)state;
+	m.wakeup = SIM_US;
+	struct sim *sim = host_new(&m);
+
+	rwsem_init(&e.rwsem, lock_class(sim, "rwsem"));
+	slot_init(sim, &e.slot, SIM_CLASS_TIMER, wake_last);
+	slot_arm(sim, &e.slot, 10 * SIM_US + SIM_NS);
+	host_task(sim, 0, write_10us, &e);
+	for (uint32_t i = 0; i < 3; i++)
+		e.readers[i] = host_task(sim, i + 1, read_once, &e);
+	host_run(sim, 10 * SIM_US + 2 * SIM_NS); /* the first has been woken, the third by the timer */
+	assert_int_equal(e.read, 1);
+	host_finish(sim);
+	assert_int_equal(e.read, 3);
+	sim_destroy(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(readers_share),
 		cmocka_unit_test(waiters_enter_in_order_and_readers_together),
 		cmocka_unit_test(readers_do_not_starve_a_writer),
+		cmocka_unit_test(an_early_riser_waits_for_its_turn),
 		cmocka_unit_test(readers_of_a_seqlock_see_no_torn_pair),
 	};
 

@@ -3,8 +3,8 @@
  *
  * Whoever finds the semaphore taken against it, or anybody waiting, queues up and sleeps. Whoever leaves it
  * free admits from the head of the queue: one writer, or all readers up to the next writer. So readers share,
- * and a writer waits at most for those before it. Admission is by the one who leaves: it marks the waiters as
- * admitted in one step and then wakes them one after the other, which costs it time for each.
+ * and a writer waits at most for those before it. Admission is by the one who leaves: it admits the waiters in
+ * one step and then wakes them one after the other, which costs it time for each.
  *
  * Simpler than the kernel: writers do not spin for a writer that runs, and a wake-up lets in only the readers
  * before the next writer (the kernel collects up to 256 from the whole queue).
@@ -14,7 +14,7 @@
 struct rwsem_waiter {
 	struct task *task;
 	struct rwsem_waiter *next;
-	bool writer, admitted;
+	bool writer, released; /* from its wait; it is inside since before */
 };
 
 void rwsem_init(struct rwsem *s, struct lock_class *class)
@@ -48,7 +48,7 @@ static void wait(struct task *t, struct rwsem *s, bool writer)
 	lock_wait_begin(s->class, since);
 	*s->last = &me;
 	s->last = &me.next;
-	while (!me.admitted)
+	while (!me.released)
 		task_block(t);
 	cpu_work(t, sim_sched(t->sim)->machine->mutex_slowpath);
 	task_sync(t);
@@ -74,7 +74,6 @@ static struct rwsem_waiter *admit(struct rwsem *s, sim_time_t now)
 
 	while (s->first && has_room(s, s->first->writer)) {
 		last = s->first;
-		last->admitted = true;
 		enter(s, last->task, last->writer, now);
 		s->first = last->next;
 	}
@@ -92,10 +91,12 @@ static void up(struct task *t, struct rwsem *s)
 	struct rwsem_waiter *admitted = admit(s, t->clock);
 
 	while (admitted) {
-		struct task *sleeper = admitted->task;
+		struct rwsem_waiter *w = admitted;
 
-		admitted = admitted->next; /* it is gone once its task runs */
-		task_wake(t->sim, t, sleeper);
+		task_sync(t);
+		admitted = w->next; /* it may be gone once it is released: something else may have woken its task */
+		w->released = true;
+		task_wake(t->sim, t, w->task);
 	}
 	cpu_defer(t, cost);
 }
