@@ -54,6 +54,8 @@ static const struct option rows[] = {
 	     "estimate: a cold struct page, two locked operations"),
 	COST(reclaim_page, "60ns", "looking at it: page lock, references, flags",
 	     "estimate: rmap walk of a page mapped once, or a look at its flags"),
+	COST(walk_entry, "4ns", "a page-table entry that a walk comes by",
+	     "estimate: a load in order; where it is young, a cold struct page, several of them at a time"),
 	COST(cache_lookup, "45ns", "finding a cached page and checking it",
 	     "estimate: xas_load of three levels, folio_try_get, flags"),
 	COST(cache_add, "60ns", "a page into its file's tree",

@@ -19,14 +19,14 @@ enum table_flag { TABLE_PRESENT = 1, TABLE_YOUNG = 2 };
 
 struct mapping {
 	struct page_object *object;
-	struct memcg *memcg;    /* of the process */
-	struct mapping *next;   /* of the memcg's */
-	uint32_t offset;        /* of the object's first page in the first table */
-	uint8_t *tables;        /* enum table_flag */
+	struct memcg *memcg;  /* of the process */
+	struct mapping *next; /* of the memcg's */
+	uint32_t offset;      /* of the object's first page in the first table */
+	uint8_t *tables;      /* enum table_flag */
 	uint64_t nr_tables;
 	/* By node modulo 64, as bits: since the last walk for that node's lruvec, and whether there was one. */
 	uint64_t touched, switched, walked;
-	uint64_t switches;      /* of the task at its last touch */
+	uint64_t switches; /* of the task at its last touch */
 };
 
 struct mapping *mapping_create(struct page_object *object, struct memcg *m);
@@ -36,6 +36,12 @@ void mapping_place(struct mapping *mapping, uint32_t offset);
 static inline uint64_t mapping_table(const struct mapping *mapping, uint64_t index)
 {
 	return (index + mapping->offset) / PAGES_PER_TABLE;
+}
+
+/* The frame that is there, or NO_FRAME. */
+static inline frame_t object_frame(const struct page_object *object, uint64_t index)
+{
+	return object->frames[index];
 }
 
 /* The pages of the object that table `table` maps: [*from, *to). */
@@ -48,7 +54,8 @@ static inline void mapping_range(const struct mapping *mapping, uint64_t table, 
 }
 
 /* The hardware translates an address of page `index`, which is mapped, for the running task. In a step. */
-static inline void mapping_touch(const struct task *t, struct mapping *mapping, uint64_t index, struct page *page)
+static inline void mapping_touch(const struct task *t, struct mapping *mapping, uint64_t index,
+				 struct page *page)
 {
 	page->flags |= PG_YOUNG;
 	mapping->tables[mapping_table(mapping, index)] |= TABLE_YOUNG;

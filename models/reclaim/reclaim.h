@@ -35,6 +35,7 @@ struct scan_control {
 	bool low_reclaim, low_skipped;     /* memory.low is ignored; was in the way */
 	bool full_walk;                    /* memcg_full_walk: do not stop when enough is reclaimed */
 	uint64_t elow, emin;               /* effective protection of the memcg at hand, pages */
+	bool walked;                       /* mglru: page tables were walked in this pass over an lruvec */
 };
 
 enum lru_type { LRU_ANON, LRU_FILE };
