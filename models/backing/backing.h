@@ -1,15 +1,18 @@
 /*
- * backing.h - where pages come from and go to: disks, swap, zram.
+ * backing.h - where pages come from and go to: disks, swap, zram, and who writes dirty pages.
  *
- * Devices are described in the scenario's `devices:` list; a host has at most one swap device. Times come from
- * distributions with a queue depth; counts do not depend on them. zram completes synchronously, compresses with
- * an algorithm's cost and ratio, and takes frames of the machine for what it stores. Kernel: mm/swapfile.c,
- * mm/swap_state.c, drivers/block/zram.
+ * Devices are described in the scenario's `devices:` list; `swap:` names the one that is swap, if any. Times
+ * come from distributions with a queue depth; counts do not depend on them. zram completes synchronously,
+ * compresses with an algorithm's cost and ratio, and takes frames of the machine for what it stores. Kernel:
+ * mm/swapfile.c, mm/swap_state.c, drivers/block/zram, fs/fs-writeback.c, mm/page-writeback.c.
  */
 #ifndef MODELS_BACKING_BACKING_H
 #define MODELS_BACKING_BACKING_H
 
 #include "models/page/page.h"
+#include "models/workingset/workingset.h"
+
+/* ---- disks; disk.c ---- */
 
 struct disk;
 /* Sleeps until a read (write) of nr pages is done: queueing for one of the device's slots, then its latency. */
@@ -18,11 +21,13 @@ void disk_write(struct task *t, struct disk *d, uint32_t nr);
 /* The disk of that name of the scenario; NULL: a device without latency (a RAM disk). */
 struct disk *disk_find(struct host *host, const char *name);
 
-/* Swap slots: 0 is none. */
+/* ---- swap; swap.c. Slots: 0 is none. ---- */
+
 typedef uint32_t swap_slot_t;
 #define NO_SWAP 0u
 /* Takes a slot for a page of m, charged to its memory.swap; NO_SWAP: none, or not allowed. In a step. */
 swap_slot_t swap_alloc(struct task *t, struct memcg *m);
+/* Gives it back, with the shadow and what the device stores for it. In a step. */
 void swap_free(struct task *t, swap_slot_t slot);
 /* Writes the page out; false: the device is full (zram without memory). Sleeps on a disk. */
 bool swap_write(struct task *t, swap_slot_t slot, frame_t frame);
@@ -32,8 +37,32 @@ struct memcg *swap_owner(const struct host *host, swap_slot_t slot);
 bool swap_present(const struct host *host);          /* is there a swap device */
 bool swap_is_synchronous(const struct host *host);   /* zram: no swap cache on the way in */
 uint64_t swap_free_slots(const struct host *host);
+uint64_t swap_used_slots(const struct host *host);
+/* mem_cgroup_get_nr_swap_pages(): free slots that m may still take. */
+uint64_t swap_room(const struct host *host, const struct memcg *m);
 
+/* ---- the swap cache and the shadows in it; axis anon_shadow ---- */
+
+/* The page stands under its slot while it is written. false: there was no node for it. */
+bool swap_cache_add(struct task *t, swap_slot_t slot, frame_t frame);
+/* It stands there no more; with a target, its shadow does, reclaimed for that memcg. */
+void swap_cache_del(struct task *t, swap_slot_t slot, frame_t frame, struct memcg *target);
+shadow_t swap_shadow(const struct host *host, swap_slot_t slot); /* NO_SHADOW: none (any more) */
+
+uint64_t swap_table_shadows(const struct host *host); /* those that are in no tree */
+
+/* ---- the flusher; writeback.c ---- */
+
+/* wakeup_flusher_threads(): reclaim met dirty pages. In a step. */
+void writeback_wake(struct task *t);
+/* A page of f has just become dirty by m's doing; may sleep while too many are. In a step, which ends. */
+void writeback_dirtied(struct task *t, struct file_object *f, struct memcg *m);
+/* f has dirty pages: the flusher has to come by. */
+void writeback_list(struct file_object *f);
+
+void backing_check(const struct scenario *s, struct complaints *c);
 void backing_build(struct host *host);
+void backing_sample(struct host *host, sim_time_t now);
 void backing_finish(struct host *host);
 
 #endif

@@ -2,13 +2,16 @@
  * build.c - the host, from a scenario: costs, policies, cgroups, statistics, pages, tasks; and at the end of
  * the run their results and invariants, in the same order.
  */
+#include "models/backing/backing.h"
 #include "models/cgroup/options.h"
 #include "models/cgroup/results.h"
 #include "models/host/costs.h"
 #include "models/host/policies.h"
 #include "models/page/page.h"
+#include "models/pressure/pressure.h"
 #include "models/reclaim/reclaim.h"
 #include "models/stat/stat.h"
+#include "models/workingset/workingset.h"
 #include "models/workload/workload.h"
 
 /* Frames are numbered in 32 bits, and number 0 stands for none. */
@@ -34,6 +37,7 @@ static void check(const struct scenario *s, struct complaints *c)
 	cgroup_check(s, c);
 	workload_check(s, c);
 	stat_check(s, c);
+	backing_check(s, c);
 }
 
 static uint32_t charge_constant(const struct host *host, const char *axis)
@@ -67,7 +71,10 @@ static void build(struct run *run)
 	reclaim_build(host);
 	cgroups_build(host);
 	cgroup_options_build(host);
+	workingset_build(host);
 	page_build(host);
+	backing_build(host);
+	pressure_build(host);
 	stat_build(host);
 	for (uint32_t i = 0; i < host->cgroups->nr; i++)
 		stat_build_memcg(host->cgroups->all[i]);
@@ -85,6 +92,9 @@ static void sample(struct run *run, sim_time_t now)
 {
 	stat_sample(run->model, now);
 	cgroups_sample(run->model, now);
+	workingset_sample(run->model, now);
+	backing_sample(run->model, now);
+	pressure_sample(run->model, now);
 	workload_sample(run->model, now);
 }
 
@@ -95,6 +105,9 @@ static void finish(struct run *run)
 	cgroups_results(run->model);
 	cgroups_finish(run->model);
 	page_finish(run->model);
+	backing_finish(run->model);
+	workingset_finish(run->model);
+	pressure_finish(run->model);
 }
 
 static const struct model_ops ops = {

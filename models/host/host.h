@@ -17,6 +17,9 @@ struct stat_state; /* models/stat/stat.h */
 struct cgroup_state;
 struct workload_state; /* models/workload/workload.h */
 struct reclaim_state;  /* models/reclaim/reclaim.h */
+struct workingset_state;
+struct backing_state;
+struct pressure_state;
 
 /* The module chosen for an axis, its options, and its state: a zeroed block of module->state_size. */
 struct host_policy {
@@ -44,6 +47,9 @@ struct host {
 	struct stat_state *stat;
 	struct page_state *pages;
 	struct reclaim_state *reclaim;
+	struct workingset_state *workingset;
+	struct backing_state *backing;
+	struct pressure_state *pressure;
 	struct workload_state *workloads;
 };
 

@@ -1,6 +1,7 @@
 /*
  * anon.c - anonymous memory: fault, zap, unmap, after mm/memory.c and mm/mmu_gather.c of Linux 6.1
- * (handle_mm_fault, do_anonymous_page, zap_pte_range, tlb_batch_pages_flush, free_pgtables).
+ * (handle_mm_fault, do_anonymous_page, zap_pte_range, tlb_batch_pages_flush, free_pgtables). Faults on what
+ * was swapped out are in anon_swap.c.
  *
  * A fault that finds everything at hand (stock, free frame, room in the batch, the memcg on the updated
  * list) is one step with its costs paid behind it. A zap first takes the pages out of the page tables and
@@ -12,17 +13,11 @@
  * and left out; so are huge pages and the zero page.
  */
 #include "models/cgroup/stock.h"
-#include "models/page/mapping.h"
+#include "models/page/anon_impl.h"
 
 #define GATHER_FIRST   8u   /* MMU_GATHER_BUNDLE */
 #define GATHER_BATCH   510u /* MAX_GATHER_BATCH: pointers in a page, less its header */
 #define GATHER_BATCHES 19u  /* MAX_GATHER_BATCH_COUNT */
-
-struct anon_object {
-	struct page_object object;
-	struct memcg *memcg;
-	struct mapping *mapping;
-};
 
 struct anon_object *anon_create(struct host *host, struct memcg *m, uint64_t nr_pages)
 {
@@ -46,7 +41,7 @@ uint64_t anon_present(const struct anon_object *a)
 
 bool anon_is_present(const struct anon_object *a, uint64_t index)
 {
-	return a->object.frames[index] != NO_FRAME;
+	return slot_is_frame(a->object.slots[index]);
 }
 
 /* ---- fault ---- */
@@ -65,40 +60,83 @@ static bool have_table(struct task *t, struct anon_object *a, uint64_t index, st
 	return true;
 }
 
-static bool anonymous_page(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
+/* A page of m that is mapped from now on, where the page-table entry was empty or named a swap slot. */
+void anon_install(struct task *t, struct anon_object *a, uint64_t index, frame_t frame)
 {
 	struct memcg *m = a->memcg;
 	struct host *host = m->host;
-	const struct kernel_costs *costs = host->costs;
+
+	a->object.slots[index] = slot_of_frame(frame);
+	a->object.present++;
+	cpu_defer(t, host->costs->charge_commit);
+	page_map(t, host, frame);
+	mapping_touch(t, a->mapping, index, page_of(host, frame));
+	count_memcg_events(t, m, PGPGIN, 1);
+}
+
+frame_t anon_frame(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
+{
+	struct host *host = a->memcg->host;
 	frame_t frame = frame_alloc(t, host);
 
 	if (!frame)
-		return false;
-	cpu_defer(t, costs->page_clear);
-	if (!memcg_charge(t, m, 1, failed)) {
+		return NO_FRAME;
+	if (!memcg_charge(t, a->memcg, 1, failed)) {
 		frame_free(t, host, frame);
-		return false;
+		return NO_FRAME;
 	}
-	page_charged(host, frame, m, a->object.id, (uint32_t)index, PG_ANON | PG_SWAPBACKED | PG_MAPPED);
-	mapping_touch(t, a->mapping, index, page_of(host, frame));
-	a->object.frames[index] = frame;
-	a->object.present++;
-	cpu_defer(t, costs->charge_commit + costs->rmap_add);
-	mod_lruvec_state(t, m, page_of(host, frame)->node, NR_ANON_MAPPED, 1);
-	count_memcg_events(t, m, PGPGIN, 1);
+	page_charged(host, frame, a->memcg, a->object.id, (uint32_t)index, PG_ANON | PG_SWAPBACKED);
+	return frame;
+}
+
+static bool anonymous_page(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
+{
+	struct host *host = a->memcg->host;
+	frame_t frame;
+
+	cpu_defer(t, host->costs->page_clear);
+	frame = anon_frame(t, a, index, failed);
+	if (!frame)
+		return false;
+	anon_install(t, a, index, frame);
 	page_add_lru(t, host, frame);
 	return true;
 }
 
+/* do_swap_page() of a page that reclaim has just unmapped: its slot is given up, and reclaim gives it up too. */
+static void map_again(struct task *t, struct anon_object *a, uint64_t index, frame_t frame)
+{
+	struct host *host = a->memcg->host;
+
+	page_map(t, host, frame);
+	mapping_touch(t, a->mapping, index, page_of(host, frame));
+}
+
+static bool fault(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
+{
+	slot_t slot = a->object.slots[index];
+
+	if (slot_is_frame(slot)) {
+		map_again(t, a, index, slot_frame(slot));
+		return true;
+	}
+	if (slot_is_swap(slot))
+		return anon_swap_in(t, a, index, failed);
+	return have_table(t, a, index, failed) && anonymous_page(t, a, index, failed);
+}
+
 bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
 {
-	const struct kernel_costs *costs = a->memcg->host->costs;
+	struct host *host = a->memcg->host;
+	const struct kernel_costs *costs = host->costs;
+	frame_t frame;
 
 	if (failed)
 		*failed = NULL;
 	task_sync(t);
-	if (a->object.frames[index]) {
-		mapping_touch(t, a->mapping, index, page_of(a->memcg->host, a->object.frames[index]));
+	frame = slot_frame(a->object.slots[index]);
+	if (frame && page_of(host, frame)->flags & PG_MAPPED) {
+		mapping_touch(t, a->mapping, index, page_of(host, frame));
 		cpu_defer(t, costs->touch);
 		return true;
 	}
@@ -109,7 +147,7 @@ bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct me
 		cond_resched(t);
 	cpu_defer(t, costs->fault_entry);
 	count_memcg_events(t, a->memcg, PGFAULT, 1);
-	if (!have_table(t, a, index, failed) || !anonymous_page(t, a, index, failed))
+	if (!fault(t, a, index, failed))
 		return false;
 	cpu_defer(t, costs->touch);
 	return true;
@@ -117,10 +155,35 @@ bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct me
 
 /* ---- zap ---- */
 
+/*
+ * zap_pte_range() of one entry; false: there is nothing for the gather. A page that reclaim has unmapped and
+ * just writes out has no entry any more: its swap cache lets go of it when it is written.
+ */
+static bool zap_one(struct task *t, struct anon_object *a, uint64_t index)
+{
+	struct host *host = a->memcg->host;
+	slot_t slot = a->object.slots[index];
+	frame_t frame = slot_frame(slot);
+	struct page *page = page_of(host, frame);
+
+	if (slot_is_swap(slot)) {
+		a->object.slots[index] = SLOT_EMPTY;
+		swap_free(t, slot_swap(slot));
+	} else if (frame && page->flags & PG_MAPPED) {
+		page->batched++; /* the gather's reference: reclaim leaves it alone */
+		page_unmap(t, host, frame);
+		return true;
+	} else if (frame && page->flags & PG_SWAPCACHE) {
+		a->object.slots[index] = SLOT_EMPTY;
+		a->object.present--;
+		pages_release(t, host, &frame, 1);
+	}
+	return false; /* unmapped and not written: somebody else zaps it */
+}
+
 /* zap_pte_range() of [from, to): out of the page tables. Returns where the gather is full, or `to`. */
 static uint64_t unmap(struct task *t, struct anon_object *a, uint64_t from, uint64_t to)
 {
-	struct host *host = a->memcg->host;
 	uint64_t room = GATHER_FIRST + GATHER_BATCHES * GATHER_BATCH;
 	uint64_t i;
 
@@ -128,17 +191,7 @@ static uint64_t unmap(struct task *t, struct anon_object *a, uint64_t from, uint
 		if (i % PAGES_PER_TABLE == 0)
 			cond_resched(t);
 		task_sync(t);
-		if (!a->object.frames[i])
-			continue;
-		struct page *page = page_of(host, a->object.frames[i]);
-
-		if (!(page->flags & PG_MAPPED))
-			continue; /* somebody else is at it */
-		page->flags &= (uint16_t)~PG_MAPPED;
-		page->batched++; /* the gather's reference: reclaim leaves it alone */
-		cpu_defer(t, host->costs->rmap_remove);
-		mod_lruvec_state(t, a->memcg, page->node, NR_ANON_MAPPED, -1);
-		room--;
+		room -= zap_one(t, a, i);
 	}
 	return i;
 }
@@ -152,12 +205,12 @@ static void release(struct task *t, struct anon_object *a, uint64_t from, uint64
 
 	for (uint64_t i = from; i < to; i++) {
 		task_sync(t);
-		frame_t frame = a->object.frames[i];
+		frame_t frame = slot_frame(a->object.slots[i]);
 
 		if (frame && !(page_of(host, frame)->flags & PG_MAPPED)) {
 			page_of(host, frame)->batched--;
 			frames[nr++] = frame;
-			a->object.frames[i] = NO_FRAME;
+			a->object.slots[i] = SLOT_EMPTY;
 			a->object.present--;
 		}
 		if (nr == size || (nr && i + 1 == to)) {

@@ -1,37 +1,57 @@
 /*
- * cache_tree.h - the nodes of a file's page cache: an XArray of 64 slots a node.
+ * cache_tree.h - what a file has at each index, and the nodes that hold it: an XArray of 64 slots a node.
  *
- * Which nodes there are and how full each is, level by level; the frames themselves are kept by index beside
- * it. A node is an object of the memcg that brought in the first page below it, 584 bytes of slab with its
- * owner pointer behind (lib/xarray.c, lib/radix-tree.c; 7 nodes make the 4,144 bytes in which a 6.1 kernel's
- * slab statistics arrive).
+ * The slots of all leaves are one array by index, made as it is touched; beside it stands which nodes there
+ * are and how full each is. A leaf is a struct shadow_node, since it stays, and is limited, for the shadows
+ * in it. A node is an object of the memcg that brought in the first page below it. It takes 592 bytes of slab:
+ * struct xa_node has 576, its cache has a constructor and so keeps the free pointer behind the object (584 in
+ * /proc/slabinfo, 28 to 16 KiB), and the owner pointer makes obj_full_size() eight more. Charge and
+ * statistics are that same number: seven nodes are the 4,144 bytes in which a 6.1 kernel's slab statistics
+ * arrive. Kernel: lib/xarray.c, lib/radix-tree.c.
  */
 #ifndef MODELS_PAGE_CACHE_TREE_H
 #define MODELS_PAGE_CACHE_TREE_H
 
-#include "models/cgroup/memcg.h"
+#include "models/page/slot.h"
+#include "models/workingset/workingset.h"
 
 #define CACHE_NODE_BYTES 592u
 #define CACHE_SLOTS_LOG  6u
 #define CACHE_LEVELS     6u /* enough for 2^36 pages */
 
-struct cache_node {
+struct cache_node { /* above the leaves */
 	uint32_t memcg; /* who was charged for it */
 	uint16_t node;  /* NUMA node */
 	uint16_t count; /* slots in use; 0: there is no such node */
 };
 
 struct cache_tree {
+	struct spinlock lock; /* i_pages */
+	slot_t *slots;        /* by index */
+	struct shadow_node *leaves;            /* by index >> 6; count 0: there is none */
+	struct cache_node *upper[CACHE_LEVELS]; /* [level][index >> 6 (level + 1)]; level 0 are the leaves */
 	uint32_t height;                        /* levels in use; 0: empty */
-	struct cache_node *nodes[CACHE_LEVELS]; /* [level][index >> 6 (level + 1)] */
+	uint32_t id;                            /* number of the object */
+	bool lists; /* workingset_update_node() is told of changes: all but tmpfs (mapping_set_update()) */
 };
 
-void cache_tree_init(struct host *host, struct cache_tree *tree, uint64_t nr_pages);
-/* How many nodes a page at `index` still needs. All three under the tree's lock. */
+/* For the object of that number; zeroed memory becomes a tree. */
+void cache_tree_init(struct host *host, struct cache_tree *tree, uint32_t id, uint64_t nr_pages, bool lists);
+/* How many nodes a slot at `index` still needs. This and the rest under the tree's lock. */
 uint32_t cache_tree_missing(const struct cache_tree *tree, uint64_t index);
-/* Makes them, charged to m by the caller, and counts the page. */
-void cache_tree_add(struct cache_tree *tree, uint64_t index, const struct memcg *m, uint32_t node);
-/* The page at `index` goes; so do nodes that become empty, after a grace period. */
-void cache_tree_del(struct task *t, struct cache_tree *tree, uint64_t index, struct host *host);
+/*
+ * xas_store(): what is at `index` becomes `slot`. Nodes that are missing are m's, which the caller charged
+ * for; nodes that become empty go, after a grace period.
+ */
+void cache_tree_store(struct task *t, struct host *host, struct cache_tree *tree, uint64_t index, slot_t slot,
+		      const struct memcg *m);
+/* xa_delete_node(): all that a leaf of shadows holds goes. */
+void cache_tree_delete_leaf(struct task *t, struct host *host, struct cache_tree *tree,
+			    struct shadow_node *leaf);
+
+static inline uint64_t cache_tree_leaf(uint64_t index)
+{
+	return index >> CACHE_SLOTS_LOG;
+}
 
 #endif

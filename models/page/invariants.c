@@ -1,8 +1,8 @@
 /*
  * invariants.c - what must hold of pages at any instant, looked at when a run ends.
  *
- *	I5      over a cgroup's subtree, the lengths of its LRU lists, its mapped anonymous pages and its
- *	        cached file pages = the true counters; the lists themselves are checked by the LRU.
+ *	I5      over a cgroup's subtree, the lengths of its LRU lists and its pages that are mapped, cached,
+ *	        dirty, written = the true counters; the lists themselves are checked by the LRU.
  *	charge  pages that a cgroup owns = pages charged to it, less those of kernel memory.
  *	object  the page that an object has at an index names that object and index.
  *	frames  frames with an owner are not free, and the other way round.
@@ -10,13 +10,28 @@
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
 
-enum { COUNT_ANON_MAPPED = NR_LRU_LISTS, COUNT_FILE, COUNT_OWNED, NR_COUNTS };
+enum { COUNT_ANON_MAPPED = NR_LRU_LISTS, COUNT_FILE_MAPPED, COUNT_FILE, COUNT_SHMEM, COUNT_DIRTY, COUNT_WRITEBACK,
+       COUNT_SWAPCACHE, COUNT_OWNED, NR_COUNTS };
 
 struct page_counts {
 	uint64_t of[NR_COUNTS];
 };
 
-/* By what each page says of itself. */
+/* By what a page says of itself. */
+static void count_page(const struct page *page, uint64_t *of)
+{
+	bool cached = page->flags & PG_CACHED, mapped = page->flags & PG_MAPPED;
+
+	of[COUNT_OWNED]++;
+	of[COUNT_ANON_MAPPED] += mapped && page->flags & PG_ANON;
+	of[COUNT_FILE_MAPPED] += mapped && !(page->flags & PG_ANON);
+	of[COUNT_FILE] += cached;
+	of[COUNT_SHMEM] += cached && page->flags & PG_SWAPBACKED;
+	of[COUNT_DIRTY] += !!(page->flags & PG_DIRTY);
+	of[COUNT_WRITEBACK] += !!(page->flags & PG_WRITEBACK);
+	of[COUNT_SWAPCACHE] += !!(page->flags & PG_SWAPCACHE);
+}
+
 static void count_pages(const struct host *host, struct page_counts *own, uint64_t *owned)
 {
 	const struct page_state *ps = host->pages;
@@ -28,11 +43,7 @@ static void count_pages(const struct host *host, struct page_counts *own, uint64
 			if (!(page->flags & PG_CHARGED))
 				continue;
 			++*owned;
-			own[page->memcg].of[COUNT_OWNED]++;
-			if (page->flags & PG_MAPPED)
-				own[page->memcg].of[COUNT_ANON_MAPPED]++;
-			if (page->flags & PG_CACHED)
-				own[page->memcg].of[COUNT_FILE]++;
+			count_page(page, own[page->memcg].of);
 		}
 }
 
@@ -59,7 +70,9 @@ static void check_counters(const struct memcg *m, const struct page_counts *subt
 		{ "inactive_anon", NR_INACTIVE_ANON }, { "active_anon", NR_ACTIVE_ANON },
 		{ "inactive_file", NR_INACTIVE_FILE }, { "active_file", NR_ACTIVE_FILE },
 		{ "unevictable", NR_UNEVICTABLE },     { "anon", NR_ANON_MAPPED },
-		{ "file", NR_FILE_PAGES },
+		{ "file_mapped", NR_FILE_MAPPED },     { "file", NR_FILE_PAGES },
+		{ "shmem", NR_SHMEM },                 { "file_dirty", NR_FILE_DIRTY },
+		{ "file_writeback", NR_WRITEBACK },    { "swapcached", NR_SWAPCACHE },
 	};
 
 	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
@@ -76,12 +89,13 @@ static void check_object(const struct host *host, const struct page_object *obje
 	uint64_t present = 0, strange = 0;
 
 	for (uint64_t i = 0; i < object->nr_pages && present < object->present; i++) {
-		frame_t frame = object->frames[i];
+		frame_t frame = slot_frame(object->slots[i]);
 
 		if (!frame)
 			continue;
 		present++;
-		strange += page_of(host, frame)->object != object->id || page_of(host, frame)->index != i;
+		strange += object->kind != OBJECT_SWAP && /* the page is another object's that is on its way out */
+			   (page_of(host, frame)->object != object->id || page_of(host, frame)->index != i);
 	}
 	record_invariant(record, "pages of objects", !strange && present == object->present,
 			 "object %u has %lld pages, should have %lld; %lld say otherwise", object->id,

@@ -38,10 +38,10 @@ static inline uint64_t mapping_table(const struct mapping *mapping, uint64_t ind
 	return (index + mapping->offset) / PAGES_PER_TABLE;
 }
 
-/* The frame that is there, or NO_FRAME. */
+/* The frame that is there, or NO_FRAME; mapped or on its way to swap. */
 static inline frame_t object_frame(const struct page_object *object, uint64_t index)
 {
-	return object->frames[index];
+	return slot_frame(object->slots[index]);
 }
 
 /* The pages of the object that table `table` maps: [*from, *to). */

@@ -28,9 +28,15 @@ void page_object_init(struct host *host, struct page_object *object, enum page_o
 		      uint64_t nr_pages)
 {
 	object->kind = kind;
+	object->host = host;
 	object->nr_pages = nr_pages;
-	object->frames = arena_array(sim_arena(host->sim), nr_pages ? nr_pages : 1, sizeof(frame_t));
 	number(host, object);
+	if (object->tree) {
+		cache_tree_init(host, object->tree, object->id, nr_pages, kind != OBJECT_TMPFS);
+		object->slots = object->tree->slots;
+	} else {
+		object->slots = arena_array(sim_arena(host->sim), nr_pages ? nr_pages : 1, sizeof(slot_t));
+	}
 }
 
 void page_object_own(struct task *t, struct page_object *object)
@@ -48,6 +54,7 @@ void page_build(struct host *host)
 {
 	host->pages = sim_alloc(host->sim, sizeof *host->pages);
 	host->pages->cache_class = lock_class(host->sim, "&mapping->i_pages");
+	page_waiters_build(host);
 	frames_build(host);
 	watermarks_build(host);
 	lru_build(host);

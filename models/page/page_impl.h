@@ -5,7 +5,9 @@
 #define MODELS_PAGE_PAGE_IMPL_H
 
 #include "models/host/costs.h"
+#include "models/page/cache_tree.h"
 #include "models/page/page.h"
+#include "models/page/slot.h"
 #include "models/stat/stat.h"
 #include "sim/results/record.h"
 
@@ -69,20 +71,78 @@ void pages_release(struct task *t, struct host *host, frame_t *frames, uint32_t 
 
 void lru_build(struct host *host);
 
-/* ---- anon.c, file.c: whether an object has the frame at that place ---- */
+/* ---- objects.c ---- */
 
-enum page_object_kind { OBJECT_ANON, OBJECT_FILE };
-struct page_object { /* the first member of both */
+enum page_object_kind { OBJECT_ANON, OBJECT_FILE, OBJECT_TMPFS, OBJECT_SWAP };
+struct page_object { /* the first member of each kind of object */
 	enum page_object_kind kind;
 	uint32_t id;
-	uint64_t nr_pages, present;
-	frame_t *frames; /* by index */
-	struct mapping *mapping; /* that of its one process; NULL: not mapped so far; mapping.h */
-	bool owned;      /* by the task that touched it first */
+	uint64_t nr_pages, present; /* indices; of these, pages that are in memory */
+	slot_t *slots;              /* by index */
+	struct cache_tree *tree;    /* set before page_object_init(); NULL: anonymous memory */
+	struct host *host;
+	struct mapping *mapping;    /* that of its one process; NULL: not mapped so far; mapping.h */
+	bool owned;                 /* by the task that touched it first */
 	struct page_object *next_owned; /* of the same task */
 };
 void page_object_init(struct host *host, struct page_object *object, enum page_object_kind kind,
 		      uint64_t nr_pages);
+
+static inline struct page_object *page_object(const struct host *host, const struct page *page)
+{
+	return host->pages->objects[page->object];
+}
+
+/* ---- cache.c: pages into and out of objects that have a tree ---- */
+
+enum cache_result { CACHE_ADDED, CACHE_TAKEN, CACHE_NOMEM };
+/*
+ * __filemap_add_folio(), shmem_add_to_page_cache(): the frame, charged to m, takes the place of *before, a
+ * shadow or nothing (of a file; what it really was is left there), or exactly that swap slot or nothing
+ * (tmpfs). CACHE_TAKEN: something else is there by now.
+ */
+enum cache_result cache_add(struct task *t, struct page_object *object, uint64_t index, frame_t frame,
+			    struct memcg *m, slot_t *before, struct memcg **failed);
+/* Under the tree's lock: the page at index goes, and `instead` takes its place. */
+void cache_del(struct task *t, struct page_object *object, uint64_t index, slot_t instead);
+/* Mapped or not any more, with its statistics. In a step. */
+void page_map(struct task *t, struct host *host, frame_t frame);
+void page_unmap(struct task *t, struct host *host, frame_t frame);
+
+/* ---- wait.c: pages that are on their way in (PG_LOCKED) or out (PG_WRITEBACK) ---- */
+
+/* folio_wait_bit_common(): until it is done. The step ends; the frame may be another page's by then. */
+void page_wait(struct task *t, struct host *host, frame_t frame, enum page_flag what);
+/* folio_unlock(), folio_end_writeback(): the flag goes, who waits is woken. In a step. */
+void page_done(struct task *t, struct host *host, frame_t frame, enum page_flag what);
+void page_waiters_build(struct host *host);
+
+/* ---- file.c ---- */
+
+struct file_object {
+	struct page_object object;
+	struct cache_tree tree;
+	struct disk *disk;
+	uint64_t *dirty;       /* a bit for each page */
+	uint64_t nr_dirty;
+	sim_time_t dirtied;    /* when the first of them became so */
+	struct file_object *next_dirty; /* of the flusher's list */
+	bool listed;                    /* on it */
+};
+enum file_access { FILE_FOR_READ, FILE_FOR_FAULT, FILE_FOR_WRITE };
+/*
+ * The page at index, brought in if need be (read from the device unless it is to be overwritten), up to date.
+ * Synchronised at the return, where the frame is still there.
+ */
+enum file_result file_get(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
+			  enum file_access how, frame_t *frame, struct memcg **failed);
+
+/* ---- file_write.c ---- */
+
+/* Up to `most` dirty pages from *from on, which moves on; NO_INDEX: the end. Waits for the disk. */
+uint64_t file_write_out(struct task *t, struct file_object *f, uint64_t *from, uint64_t most);
+
+/* ---- who has anonymous memory: anon.c, objects.c ---- */
 
 /* The object is memory of the running task (until it ends): for the OOM killer. */
 void page_object_own(struct task *t, struct page_object *object);

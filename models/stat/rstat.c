@@ -156,8 +156,10 @@ static void take_in_nodes(struct stat_pair *pair)
 			to->value[i] += delta;
 			if (up)
 				up->pending[i] += delta;
-			if (d)
+			if (d) {
+				to->local[i] += d->of[i];
 				d->of[i] = 0;
+			}
 		}
 		to->pending_set = 0;
 		if (d)

@@ -215,6 +215,23 @@ int64_t stat_reported_node(const struct memcg *m, uint32_t node, enum stat_item 
 	return n ? n->value[item] : 0;
 }
 
+int64_t stat_local_node(const struct memcg *m, uint32_t node, enum stat_item item)
+{
+	const struct node_stat *n = m->stat->nodes[node];
+
+	return n ? n->local[item] : 0;
+}
+
+int64_t stat_local_node_exact(const struct memcg *m, uint32_t node, enum stat_item item)
+{
+	int64_t value = stat_local_node(m, node, item);
+
+	for (const struct stat_pair *pair = m->stat->pairs; pair; pair = pair->of_memcg)
+		if (pair->nodes[node])
+			value += pair->nodes[node]->of[item];
+	return value;
+}
+
 const struct stat_calls *stat_calls(const struct host *host)
 {
 	return &stat_of(host)->calls;

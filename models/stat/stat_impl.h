@@ -59,7 +59,7 @@ struct stat_cpu {
 };
 
 struct node_stat {
-	int64_t value[NR_LRUVEC_ITEMS], pending[NR_LRUVEC_ITEMS];
+	int64_t value[NR_LRUVEC_ITEMS], pending[NR_LRUVEC_ITEMS], local[NR_LRUVEC_ITEMS];
 	uint64_t pending_set;
 };
 

@@ -132,6 +132,12 @@ static void leave(struct task *t, const char *what)
 	sched_next(t->sim, cpu);
 }
 
+static void tell_model(struct sim *sim, struct task *t, const struct cpu *cpu)
+{
+	if (sched_of(sim)->on_state)
+		sched_of(sim)->on_state(sim, t, cpu);
+}
+
 /* ---- birth and death ---- */
 
 static void reap(struct sim *sim)
@@ -164,6 +170,7 @@ static void task_exit(struct task *t)
 		t->all_next->all_prev = t->all_prev;
 	slot_release(sim, &t->sleep_timer);
 	t->state = TASK_DEAD;
+	tell_model(sim, t, NULL);
 	leave(t, "ends");
 	t->next = s->zombies;
 	s->zombies = t;
@@ -235,6 +242,7 @@ bool task_block_until(struct task *t, sim_time_t deadline)
 	if (deadline != SIM_NEVER)
 		slot_arm(sim, &t->sleep_timer, deadline > sim->now ? deadline : sim->now);
 	t->state = TASK_SLEEPING; /* in the same step: a deadline that is now must find it asleep */
+	tell_model(sim, t, NULL);
 	leave(t, "sleeps");
 	sched_away(t);
 	return !t->timed_out;
@@ -266,7 +274,10 @@ bool task_wake(struct sim *sim, struct task *waker, struct task *sleeper)
 	slot_cancel(sim, &sleeper->sleep_timer); /* it was woken first, however long it now waits for a CPU */
 	if (waker)
 		cpu_defer(waker, s->machine->wakeup);
-	sched_place(sim, sleeper, sched_select_cpu(s, sleeper, waker ? waker->cpu : NULL));
+	struct cpu *cpu = sched_select_cpu(s, sleeper, waker ? waker->cpu : NULL);
+
+	tell_model(sim, sleeper, cpu);
+	sched_place(sim, sleeper, cpu);
 	return true;
 }
 

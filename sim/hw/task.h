@@ -91,6 +91,7 @@ struct task {
 	void *arg;
 	const char *name; /* for messages; owned by the caller, alive as long as the task */
 	void *owner;      /* the model's: what this task belongs to */
+	void *account;    /* the model's: what sched.on_state keeps of it */
 	void (*on_exit)(struct task *t);
 };
 
@@ -199,6 +200,11 @@ struct sched {
 	struct task *zombies; /* ended; their stacks wait to be freed by somebody else */
 	uint32_t nr_tasks;    /* alive */
 	uint32_t next_task;
+	/*
+	 * NULL, or told whenever a task becomes runnable, on which CPU, and with cpu NULL when it goes to sleep
+	 * or ends (t->state says which). Part of the step or event at hand, which it must not end.
+	 */
+	void (*on_state)(struct sim *sim, struct task *t, const struct cpu *cpu);
 	struct histogram *irq_off;        /* lengths, ns */
 	struct histogram *preempt_off;    /* lengths, ns */
 	sim_time_t total[NR_TASK_CLOCKS]; /* CPU time of tasks that have ended */

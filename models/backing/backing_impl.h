@@ -1,0 +1,53 @@
+/*
+ * backing_impl.h - inside of the backing model: devices, swap, the flusher.
+ */
+#ifndef MODELS_BACKING_BACKING_IMPL_H
+#define MODELS_BACKING_BACKING_IMPL_H
+
+#include "models/backing/device.h"
+#include "models/page/page_impl.h"
+#include "sim/module.h"
+
+struct flusher; /* writeback.c */
+
+/* Where shadows of pages in swap are kept: a value of the axis anon_shadow. */
+struct anon_shadow_ops {
+	void (*init)(struct host *host, uint32_t nr_slots);
+	bool (*add)(struct task *t, swap_slot_t slot, frame_t frame);
+	/* With target NULL no shadow is left. */
+	void (*del)(struct task *t, swap_slot_t slot, frame_t frame, struct memcg *target);
+	shadow_t (*get)(const struct host *host, swap_slot_t slot);
+	void (*clear)(struct task *t, struct host *host, swap_slot_t slot);
+	uint64_t (*kept)(const struct host *host); /* shadows that are in no tree */
+};
+
+struct swap_state {
+	const struct device *device; /* NULL: no swap */
+	uint32_t nr_slots;           /* slots are 1 .. nr_slots */
+	uint32_t used, next;         /* where the search for a free one goes on */
+	uint32_t *owners;            /* by slot: memcg id and one more; 0: free */
+	const struct anon_shadow_ops *shadows;
+	void *shadow_state;
+	uint64_t out, in, full;      /* pages written, read, refused */
+};
+
+struct backing_state {
+	struct device *devices;
+	uint32_t nr_devices;
+	struct swap_state swap;
+	struct flusher *flusher;
+};
+
+static inline struct swap_state *swap_of(const struct host *host)
+{
+	return &host->backing->swap;
+}
+
+void swap_build(struct host *host);
+void swap_sample(struct host *host, sim_time_t now);
+void swap_finish(struct host *host);
+void writeback_build(struct host *host);
+void writeback_sample(struct host *host, sim_time_t now);
+void writeback_finish(struct host *host);
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * disk.c - a disk: so many requests at a time, each with a latency, and a bandwidth that they share.
+ *
+ * A request waits in order of arrival for one of the device's slots, then takes its latency, drawn from a
+ * distribution, and after it the time that its pages need on the shared channel. With an empty queue that is
+ * what a benchmark at queue depth 1 shows; with a full one depth / latency requests a second, or the
+ * bandwidth, whichever is less.
+ */
+#include "models/backing/backing_impl.h"
+#include "sim/engine/random.h"
+
+struct disk_options {
+	struct dist read, write; /* latency, ps */
+	uint32_t depth;
+	uint64_t bandwidth; /* bytes a second */
+	uint64_t size;      /* bytes, as swap */
+};
+
+static const struct option disk_rows[] = {
+	OPTION(struct disk_options, read, OPT_DIST_DURATION, .fallback = "90us",
+	       .help = "latency of a read, queueing and transfer excluded",
+	       .source = "published: 80 to 100 us, data-centre TLC NVMe, 4 KiB at queue depth 1"),
+	OPTION(struct disk_options, write, OPT_DIST_DURATION, .fallback = "20us",
+	       .help = "latency of a write, as read", .source = "estimate: NVMe with a protected write cache"),
+	OPTION(struct disk_options, depth, OPT_U32, .fallback = "64", .min = "1", .max = "64K",
+	       .help = "requests that it works on at a time", .source = "estimate: NVMe"),
+	OPTION(struct disk_options, bandwidth, OPT_BYTES, .fallback = "3G", .min = "1K",
+	       .help = "bytes a second, reads and writes together", .source = "estimate: PCIe 3.0 x4"),
+	OPTION(struct disk_options, size, OPT_BYTES, .fallback = "8GiB", .min = "4KiB", .max = "16TiB",
+	       .help = "what it holds when it is swap"),
+};
+static const struct option_table disk_table = OPTION_TABLE("disk", struct disk_options, disk_rows);
+
+enum { READ, WRITE, QUEUED, READ_BYTES, WRITTEN_BYTES };
+
+static const struct metric metrics[] = {
+	[READ] = { "disk.read", "ns", METRIC_DISTRIBUTION, "reads, from issue to completion" },
+	[WRITE] = { "disk.write", "ns", METRIC_DISTRIBUTION, "writes, from issue to completion" },
+	[QUEUED] = { "disk.queued", "1", METRIC_GAUGE, "requests on the device or waiting for it" },
+	[READ_BYTES] = { "disk.read_bytes", "bytes", METRIC_COUNTER, "bytes read" },
+	[WRITTEN_BYTES] = { "disk.written_bytes", "bytes", METRIC_COUNTER, "bytes written" },
+};
+static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
+
+MODULE(disk_metrics) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_METRICS,
+	.name = "disk",
+	.help = "requests of disks",
+	.ops = &table,
+};
+
+struct disk_waiter { /* on the stack of who waits */
+	struct disk_waiter *next;
+	struct task *task;
+	bool granted;
+};
+
+struct disk {
+	struct host *host;
+	const char *name;
+	const struct disk_options *options;
+	struct stream *stream;
+	uint32_t busy;            /* slots in use */
+	uint32_t nr_waiting;
+	struct disk_waiter *first, **last;
+	sim_time_t channel_until; /* the channel is busy up to here */
+	struct histogram *times[2];
+	uint64_t pages[2];
+};
+
+static void *create(struct host *host, const char *name, const void *options)
+{
+	struct disk *d = sim_alloc(host->sim, sizeof *d);
+
+	d->host = host;
+	d->name = name;
+	d->options = options;
+	d->last = &d->first;
+	d->stream = stream_open(host->sim, name, "latency");
+	d->times[READ] = histogram_create(sim_arena(host->sim));
+	d->times[WRITE] = histogram_create(sim_arena(host->sim));
+	return d;
+}
+
+/* ---- a request ---- */
+
+/* A slot that is given back goes to the first that waits, with the slot counted as busy all along. */
+static void get_slot(struct task *t, struct disk *d)
+{
+	if (d->busy < d->options->depth) {
+		d->busy++;
+		return;
+	}
+	struct disk_waiter wait = { .task = t };
+
+	*d->last = &wait;
+	d->last = &wait.next;
+	d->nr_waiting++;
+	while (!wait.granted)
+		task_block(t);
+}
+
+static void put_slot(struct task *t, struct disk *d)
+{
+	struct disk_waiter *first = d->first;
+
+	if (!first) {
+		d->busy--;
+		return;
+	}
+	d->first = first->next;
+	if (!d->first)
+		d->last = &d->first;
+	d->nr_waiting--;
+	first->granted = true;
+	task_wake(t->sim, t, first->task);
+}
+
+static sim_time_t transfer(const struct disk *d, uint32_t nr)
+{
+	return (sim_time_t)((double)nr * PAGE_SIZE / (double)d->options->bandwidth * (double)SIM_SEC);
+}
+
+static void request(struct task *t, struct disk *d, int what, const struct dist *latency, uint32_t nr)
+{
+	sim_time_t from, ready, done;
+
+	task_sync(t);
+	from = sim_now(t->sim);
+	get_slot(t, d);
+	task_sync(t);
+	ready = sim_now(t->sim) + (sim_time_t)dist_draw(latency, d->stream);
+	done = (ready > d->channel_until ? ready : d->channel_until) + transfer(d, nr);
+	d->channel_until = done;
+	task_sleep(t, done - sim_now(t->sim));
+	task_sync(t);
+	histogram_add(d->times[what], (sim_now(t->sim) - from) / SIM_NS, 1);
+	d->pages[what] += nr;
+	put_slot(t, d);
+}
+
+void disk_read(struct task *t, struct disk *d, uint32_t nr)
+{
+	request(t, d, READ, &d->options->read, nr);
+}
+
+void disk_write(struct task *t, struct disk *d, uint32_t nr)
+{
+	request(t, d, WRITE, &d->options->write, nr);
+}
+
+/* ---- as swap ---- */
+
+static uint64_t swap_pages(const void *options)
+{
+	return ((const struct disk_options *)options)->size / PAGE_SIZE;
+}
+
+static bool swap_out(struct task *t, void *device, swap_slot_t slot)
+{
+	(void)slot;
+	disk_write(t, device, 1);
+	return true;
+}
+
+static void swap_in(struct task *t, void *device, swap_slot_t slot)
+{
+	(void)slot;
+	disk_read(t, device, 1);
+}
+
+/* ---- results ---- */
+
+static void sample(void *device, sim_time_t now)
+{
+	const struct disk *d = device;
+
+	record_sample(d->host->run->record, &metrics[QUEUED], d->name, now, d->busy + d->nr_waiting);
+}
+
+static void finish(void *device)
+{
+	const struct disk *d = device;
+	struct record *record = d->host->run->record;
+
+	for (int what = READ; what <= WRITE; what++) {
+		if (!d->times[what]->count)
+			continue;
+		record_histogram(record, &metrics[what], d->name, d->times[what]);
+		record_summary(record, &metrics[READ_BYTES + what], d->name, (double)d->pages[what] * PAGE_SIZE);
+	}
+}
+
+static const struct device_ops ops = {
+	.create = create,
+	.pages = swap_pages,
+	.write = swap_out,
+	.read = swap_in,
+	.sample = sample,
+	.finish = finish,
+};
+
+MODULE(disk) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_DEVICE,
+	.axis = "block",
+	.name = "disk",
+	.help = "a disk with a latency, a queue depth and a bandwidth; for files or for swap",
+	.options = &disk_table,
+	.ops = &ops,
+};

@@ -1,0 +1,37 @@
+/*
+ * anon_swap.c - anonymous memory comes back from swap, after do_swap_page() of mm/memory.c, Linux 6.1, in its
+ * form for devices that complete at once (SWP_SYNCHRONOUS_IO): no readahead, no swap cache.
+ *
+ * The order is the kernel's: charge, the swap charge given back, refault test with the shadow that the slot
+ * kept, read, batch of the LRU; the slot is free afterwards, so that a page that is evicted again is written
+ * again. On a disk the kernel goes through the swap cache, may read neighbours and may keep the slot while
+ * swap is less than half full; here a disk differs by the time that it takes alone.
+ */
+#include "models/page/anon_impl.h"
+#include "models/pressure/pressure.h"
+
+bool anon_swap_in(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
+{
+	struct host *host = a->memcg->host;
+	swap_slot_t swap = slot_swap(a->object.slots[index]);
+	frame_t frame = anon_frame(t, a, index, failed);
+
+	if (!frame)
+		return false;
+	shadow_t shadow = swap_shadow(host, swap);
+
+	if (shadow)
+		workingset_refault(t, host, frame, shadow, true);
+	bool stalled = page_of(host, frame)->flags & PG_WORKINGSET;
+	bool outer = stalled ? psi_memstall_enter(t) : false;
+
+	swap_read(t, swap, frame);
+	task_sync(t);
+	if (stalled)
+		psi_memstall_leave(t, outer);
+	count_memcg_events(t, a->memcg, PGMAJFAULT, 1);
+	anon_install(t, a, index, frame);
+	page_add_lru(t, host, frame);
+	swap_free(t, swap);
+	return true;
+}

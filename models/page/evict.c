@@ -1,0 +1,116 @@
+/*
+ * evict.c - an isolated page leaves its object, after the second half of shrink_folio_list() and
+ * __remove_mapping() of mm/vmscan.c, shmem_writepage() of mm/shmem.c and add_to_swap() of mm/swap_state.c,
+ * Linux 6.1: unmap, write, leave a shadow.
+ *
+ * A swap-backed page takes a slot of swap first. In the eras of swap XArrays it then stands in the swap cache
+ * under that slot while it is written, for which the cache may need a node, and its shadow stays there. While
+ * a disk writes, its owner may come back to it (it is mapped again, nothing is lost) or unmap it for good;
+ * both are looked at when the write is done.
+ *
+ * The write is waited for here, by who reclaims: on zram that is what happens, on a disk the kernel would go
+ * on and find the page clean at a later scan.
+ */
+#include "models/page/evict.h"
+
+#include "models/backing/backing.h"
+#include "models/page/page_impl.h"
+#include "models/reclaim/reclaim.h"
+
+/* Nobody but its object and who isolated it has a reference. */
+static bool only_ours(const struct host *host, frame_t frame)
+{
+	const struct page *page = page_of(host, frame);
+
+	return page->batched == 1 && !(page->flags & PG_LOCKED) &&
+	       page_object(host, page)->slots[page->index] == slot_of_frame(frame);
+}
+
+/* ---- files ---- */
+
+static enum evict_result evict_file(struct task *t, struct host *host, frame_t frame, struct memcg *target)
+{
+	struct page *page = page_of(host, frame);
+	struct page_object *object = page_object(host, page);
+	enum evict_result result = EVICT_GONE;
+
+	spin_lock_irq(t, &object->tree->lock);
+	if (page->flags & PG_WRITEBACK) {
+		result = EVICT_WRITEBACK;
+	} else if (page->flags & PG_DIRTY) {
+		result = EVICT_DIRTY;
+	} else if (!only_ours(host, frame)) {
+		result = EVICT_BUSY;
+	} else {
+		if (page->flags & PG_MAPPED)
+			page_unmap(t, host, frame);
+		shadow_t shadow = reclaim_ops(host)->eviction(t, frame, target);
+
+		cache_del(t, object, page->index, shadow ? slot_of_shadow(shadow) : SLOT_EMPTY);
+	}
+	spin_unlock_irq(t, &object->tree->lock);
+	return result;
+}
+
+/* ---- what goes to swap ---- */
+
+/* The object's slot names the swap slot from now on, unless somebody came back to the page while it was written. */
+static bool leave_for_swap(struct task *t, struct host *host, frame_t frame, swap_slot_t swap)
+{
+	struct page *page = page_of(host, frame);
+	struct page_object *object = page_object(host, page);
+	bool gone;
+
+	if (object->tree)
+		spin_lock_irq(t, &object->tree->lock);
+	gone = only_ours(host, frame) && !(page->flags & PG_MAPPED);
+	if (gone && object->tree) {
+		cache_del(t, object, page->index, slot_of_swap(swap));
+	} else if (gone) {
+		object->slots[page->index] = slot_of_swap(swap);
+		object->present--;
+	}
+	if (object->tree)
+		spin_unlock_irq(t, &object->tree->lock);
+	return gone;
+}
+
+static enum evict_result evict_swap(struct task *t, struct host *host, frame_t frame, struct memcg *target,
+				    uint64_t *written)
+{
+	struct page *page = page_of(host, frame);
+
+	if (!only_ours(host, frame))
+		return EVICT_BUSY;
+	swap_slot_t swap = swap_alloc(t, page_memcg(host, page));
+
+	if (!swap)
+		return EVICT_NO_SWAP;
+	if (!swap_cache_add(t, swap, frame)) {
+		swap_free(t, swap);
+		return EVICT_NO_SWAP;
+	}
+	task_sync(t);
+	if (page->flags & PG_MAPPED)
+		page_unmap(t, host, frame);
+	bool done = swap_write(t, swap, frame);
+
+	task_sync(t);
+	*written += done;
+	if (done && leave_for_swap(t, host, frame, swap)) {
+		swap_cache_del(t, swap, frame, target);
+		return EVICT_GONE;
+	}
+	swap_cache_del(t, swap, frame, NULL);
+	swap_free(t, swap);
+	return done ? EVICT_BUSY : EVICT_NO_SWAP;
+}
+
+enum evict_result object_evict(struct task *t, struct host *host, frame_t frame, struct memcg *target,
+			       uint64_t *written)
+{
+	task_sync(t);
+	if (page_of(host, frame)->flags & PG_SWAPBACKED)
+		return evict_swap(t, host, frame, target, written);
+	return evict_file(t, host, frame, target);
+}

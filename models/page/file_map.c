@@ -1,0 +1,103 @@
+/*
+ * file_map.c - a file through a shared mapping, after filemap_fault() and filemap_map_pages() of mm/filemap.c,
+ * Linux 6.1, without fault-around.
+ *
+ * A touch of a mapped page only sets the accessed bit, which nobody sees until a scan looks at it; the fault
+ * that maps a page sets it too. There is one mapping, the first user's: what is modelled is
+ * that the page is mapped, its accessed bit and the page tables, not how many processes share it.
+ */
+#include "models/cgroup/stock.h"
+#include "models/page/mapping.h"
+
+static bool have_table(struct task *t, struct file_object *f, uint64_t index, struct memcg **failed)
+{
+	struct host *host = f->object.host;
+	struct mapping *mapping = f->object.mapping;
+	uint8_t *table = &mapping->tables[mapping_table(mapping, index)];
+
+	if (*table)
+		return true;
+	cpu_defer(t, host->costs->page_alloc + host->costs->page_clear);
+	if (!kmem_charge_pages(t, mapping->memcg, 1, failed))
+		return false;
+	*table = TABLE_PRESENT;
+	mod_lruvec_state(t, mapping->memcg, t->cpu->node, NR_PAGETABLE, 1);
+	return true;
+}
+
+static enum file_result fault(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
+			      struct memcg **failed)
+{
+	struct host *host = f->object.host;
+	frame_t frame;
+
+	cpu_defer(t, host->costs->fault_entry);
+	count_memcg_events(t, m, PGFAULT, 1);
+	if (!have_table(t, f, index, failed))
+		return FILE_NOMEM;
+	enum file_result result = file_get(t, m, f, index, FILE_FOR_FAULT, &frame, failed);
+
+	if (result == FILE_NOMEM)
+		return result;
+	if (result == FILE_MISS)
+		count_memcg_events(t, m, PGMAJFAULT, 1);
+	if (!(page_of(host, frame)->flags & PG_MAPPED))
+		page_map(t, host, frame);
+	mapping_touch(t, f->object.mapping, index, page_of(host, frame));
+	return result;
+}
+
+enum file_result file_touch(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
+			    struct memcg **failed)
+{
+	struct host *host = f->object.host;
+	enum file_result result = FILE_HIT;
+	frame_t frame;
+
+	if (failed)
+		*failed = NULL;
+	task_sync(t);
+	if (!f->object.mapping)
+		mapping_create(&f->object, m);
+	frame = slot_frame(f->object.slots[index]);
+	if (frame && page_of(host, frame)->flags & PG_MAPPED)
+		mapping_touch(t, f->object.mapping, index, page_of(host, frame));
+	else
+		result = fault(t, m, f, index, failed);
+	cpu_defer(t, host->costs->touch);
+	return result;
+}
+
+/* zap_pte_range() of one table, and free_pgtables() of it. */
+static void unmap_table(struct task *t, struct file_object *f, uint64_t table)
+{
+	struct host *host = f->object.host;
+	struct mapping *mapping = f->object.mapping;
+	uint64_t from, to;
+
+	mapping_range(mapping, table, &from, &to);
+	for (; from < to; from++) {
+		task_sync(t);
+		frame_t frame = slot_frame(f->object.slots[from]);
+
+		if (frame && page_of(host, frame)->flags & PG_MAPPED)
+			page_unmap(t, host, frame);
+	}
+	task_sync(t);
+	mapping->tables[table] = 0;
+	cpu_defer(t, host->costs->page_free);
+	mod_lruvec_state(t, mapping->memcg, t->cpu->node, NR_PAGETABLE, -1);
+	object_uncharge_rcu(t, mapping->memcg, t->cpu->node, NR_PAGETABLE, PAGE_SIZE);
+}
+
+void file_unmap(struct task *t, struct file_object *f)
+{
+	const struct mapping *mapping = f->object.mapping;
+
+	cpu_work(t, f->object.host->costs->syscall);
+	for (uint64_t i = 0; mapping && i < mapping->nr_tables; i++) {
+		if (mapping->tables[i])
+			unmap_table(t, f, i);
+		cond_resched(t);
+	}
+}

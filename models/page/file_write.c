@@ -1,0 +1,154 @@
+/*
+ * file_write.c - dirty pages of a file and their way to the disk, after generic_perform_write() of
+ * mm/filemap.c, folio_account_dirtied() and write_cache_pages() of mm/page-writeback.c, Linux 6.1.
+ *
+ * A write of a whole page reads nothing first, leaves no mark of an access and, where it brings the page in,
+ * makes no refault test. Which pages are dirty is a bit for each, as the XArray's mark is; a page that is being
+ * written stays where it is until that is done.
+ */
+#include "models/backing/backing.h"
+#include "models/page/page_impl.h"
+
+#define WRITE_BATCH PAGE_BATCH_MOST /* pages under write at a time: of one bio here */
+
+uint64_t file_dirty(const struct file_object *f)
+{
+	return f->nr_dirty;
+}
+
+static uint64_t *dirty_word(struct file_object *f, uint64_t index)
+{
+	return &f->dirty[index / 64];
+}
+
+static void set_dirty(struct task *t, struct file_object *f, uint64_t index, frame_t frame)
+{
+	struct host *host = f->object.host;
+	struct page *page = page_of(host, frame);
+
+	if (page->flags & PG_DIRTY)
+		return;
+	if (!f->dirty)
+		f->dirty = arena_array(sim_arena(host->sim), f->object.nr_pages / 64 + 1, sizeof *f->dirty);
+	page->flags |= PG_DIRTY;
+	*dirty_word(f, index) |= (uint64_t)1 << index % 64;
+	if (!f->nr_dirty++)
+		f->dirtied = sim_now(host->sim);
+	mod_lruvec_state(t, page_memcg(host, page), page->node, NR_FILE_DIRTY, 1);
+}
+
+enum file_result file_write(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
+			    struct memcg **failed)
+{
+	struct host *host = f->object.host;
+	frame_t frame;
+	enum file_result result = file_get(t, m, f, index, FILE_FOR_WRITE, &frame, failed);
+
+	if (result == FILE_NOMEM)
+		return result;
+	while (page_of(host, frame)->flags & PG_WRITEBACK) { /* FGP_STABLE */
+		page_wait(t, host, frame, PG_WRITEBACK);
+		if (file_get(t, m, f, index, FILE_FOR_WRITE, &frame, failed) == FILE_NOMEM)
+			return FILE_NOMEM;
+	}
+	cpu_defer(t, host->costs->page_copy);
+	set_dirty(t, f, index, frame);
+	writeback_dirtied(t, f, m);
+	return result;
+}
+
+/* ---- writing ---- */
+
+/* The next dirty page from `from` on, in the step of the caller; NO_INDEX: none. */
+static uint64_t next_dirty(const struct file_object *f, uint64_t from)
+{
+	for (uint64_t word = from / 64; word <= (f->object.nr_pages - 1) / 64; word++) {
+		uint64_t bits = f->dirty[word] >> (word == from / 64 ? from % 64 : 0);
+
+		if (bits)
+			return (word == from / 64 ? from : word * 64) + (uint64_t)__builtin_ctzll(bits);
+	}
+	return NO_INDEX;
+}
+
+/* folio_clear_dirty_for_io(), folio_start_writeback() */
+static void begin(struct task *t, struct file_object *f, uint64_t index, frame_t frame)
+{
+	struct host *host = f->object.host;
+	struct page *page = page_of(host, frame);
+	struct memcg *m = page_memcg(host, page);
+
+	page->flags = (uint16_t)((page->flags & ~PG_DIRTY) | PG_WRITEBACK);
+	*dirty_word(f, index) &= ~((uint64_t)1 << index % 64);
+	f->nr_dirty--;
+	if (page->flags & PG_MAPPED)
+		cpu_defer(t, host->costs->rmap_remove); /* write-protected: folio_mkclean() */
+	mod_lruvec_state(t, m, page->node, NR_FILE_DIRTY, -1);
+	mod_lruvec_state(t, m, page->node, NR_WRITEBACK, 1);
+}
+
+/* folio_end_writeback() */
+static void end(struct task *t, struct file_object *f, frame_t frame)
+{
+	struct host *host = f->object.host;
+	struct page *page = page_of(host, frame);
+
+	page->flags &= (uint16_t)~PG_RECLAIM;
+	mod_lruvec_state(t, page_memcg(host, page), page->node, NR_WRITEBACK, -1);
+	task_sync(t);
+	page_done(t, host, frame, PG_WRITEBACK);
+}
+
+uint64_t file_write_out(struct task *t, struct file_object *f, uint64_t *from, uint64_t most)
+{
+	struct host *host = f->object.host;
+	frame_t frames[WRITE_BATCH];
+	uint64_t written = 0;
+
+	while (written < most && f->nr_dirty) {
+		uint32_t nr = 0;
+
+		task_sync(t);
+		while (nr < WRITE_BATCH && written + nr < most && *from != NO_INDEX) {
+			*from = next_dirty(f, *from);
+			if (*from == NO_INDEX)
+				break;
+			frames[nr] = slot_frame(f->object.slots[*from]);
+			begin(t, f, *from, frames[nr++]);
+			task_sync(t);
+			if (++*from == f->object.nr_pages)
+				*from = NO_INDEX;
+		}
+		if (!nr)
+			break;
+		cpu_work(t, host->costs->read_device);
+		if (f->disk)
+			disk_write(t, f->disk, nr);
+		written += nr;
+		while (nr) {
+			task_sync(t);
+			end(t, f, frames[--nr]);
+		}
+	}
+	return written;
+}
+
+void file_sync(struct task *t, struct file_object *f)
+{
+	uint64_t from = 0;
+
+	cpu_work(t, f->object.host->costs->syscall);
+	task_sync(t);
+	if (f->dirty)
+		file_write_out(t, f, &from, UINT64_MAX);
+	for (uint64_t i = 0; f->dirty && i < f->object.nr_pages; i++) {
+		frame_t frame = slot_frame(f->object.slots[i]);
+
+		/* filemap_fdatawait(): what the flusher has under way. */
+		while (frame && page_of(f->object.host, frame)->flags & PG_WRITEBACK) {
+			page_wait(t, f->object.host, frame, PG_WRITEBACK);
+			task_sync(t);
+			frame = slot_frame(f->object.slots[i]);
+		}
+	}
+}

@@ -1,0 +1,186 @@
+/*
+ * tmpfs.c - files in memory, after shmem_get_folio_gfp(), shmem_swapin_folio() and shmem_undo_range() of
+ * mm/shmem.c, Linux 6.1.
+ *
+ * Pages are of the page cache by statistics, anonymous by their list, and go to swap. A page that comes back
+ * is charged to the cgroup that its slot names; a new one to whoever writes. A write marks the page as
+ * referenced, further accesses as any other read or write of the page cache. Left out: mappings, huge pages,
+ * and inodes.
+ */
+#include "models/backing/backing.h"
+#include "models/page/page_impl.h"
+#include "models/pressure/pressure.h"
+
+struct tmpfs_object {
+	struct page_object object;
+	struct cache_tree tree;
+};
+
+struct tmpfs_object *tmpfs_create(struct host *host, uint64_t nr_pages)
+{
+	struct tmpfs_object *o = sim_alloc(host->sim, sizeof *o);
+
+	o->object.tree = &o->tree;
+	page_object_init(host, &o->object, OBJECT_TMPFS, nr_pages);
+	return o;
+}
+
+uint64_t tmpfs_present(const struct tmpfs_object *o)
+{
+	return o->object.present;
+}
+
+/* ---- bringing in ---- */
+
+/* The rest of a swap-in, by the task that has the page locked and in the tree. */
+static void read_in(struct task *t, struct host *host, frame_t frame, swap_slot_t swap)
+{
+	shadow_t shadow = swap_shadow(host, swap);
+
+	if (shadow)
+		workingset_refault(t, host, frame, shadow, false);
+	bool stalled = page_of(host, frame)->flags & PG_WORKINGSET;
+	bool outer = stalled ? psi_memstall_enter(t) : false;
+
+	swap_read(t, swap, frame);
+	task_sync(t);
+	if (stalled)
+		psi_memstall_leave(t, outer);
+	page_add_lru(t, host, frame);
+	task_sync(t);
+	swap_free(t, swap);
+	task_sync(t);
+	page_done(t, host, frame, PG_LOCKED);
+}
+
+static enum cache_result bring_in(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
+				  struct memcg **failed)
+{
+	struct host *host = o->object.host;
+	slot_t before = o->object.slots[index];
+	frame_t frame = frame_alloc(t, host);
+
+	if (!frame)
+		return CACHE_NOMEM;
+	if (slot_is_swap(before))
+		m = swap_owner(host, slot_swap(before));
+	if (!memcg_charge(t, m, 1, failed)) {
+		frame_free(t, host, frame);
+		return CACHE_NOMEM;
+	}
+	page_charged(host, frame, m, o->object.id, (uint32_t)index,
+		     PG_SWAPBACKED | (slot_is_swap(before) ? PG_LOCKED : PG_REFERENCED));
+	cpu_defer(t, host->costs->charge_commit);
+	count_memcg_events(t, m, PGPGIN, 1);
+	enum cache_result result = cache_add(t, &o->object, index, frame, m, &before, failed);
+
+	if (result != CACHE_ADDED) {
+		pages_release(t, host, &frame, 1);
+	} else if (slot_is_swap(before)) {
+		read_in(t, host, frame, slot_swap(before));
+	} else {
+		cpu_defer(t, host->costs->page_clear);
+		page_add_lru(t, host, frame);
+	}
+	return result;
+}
+
+/* ---- read and write ---- */
+
+static enum file_result access(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index, bool write,
+			       struct memcg **failed)
+{
+	struct host *host = o->object.host;
+	bool missed = false, fresh = false;
+	frame_t frame;
+
+	if (failed)
+		*failed = NULL;
+	task_sync(t);
+	if (need_resched(t))
+		cond_resched(t);
+	while (!(frame = slot_frame(o->object.slots[index])) || page_of(host, frame)->flags & PG_LOCKED) {
+		if (frame) {
+			page_wait(t, host, frame, PG_LOCKED);
+		} else if (!write && !o->object.slots[index]) {
+			break; /* a hole */
+		} else {
+			bool empty = !o->object.slots[index];
+			enum cache_result result = bring_in(t, m, o, index, failed);
+
+			if (result == CACHE_NOMEM)
+				return FILE_NOMEM;
+			missed |= result == CACHE_ADDED;
+			fresh = empty && result == CACHE_ADDED;
+		}
+		task_sync(t);
+	}
+	cpu_defer(t, host->costs->cache_lookup + host->costs->page_copy);
+	if (frame && !fresh)
+		page_mark_accessed(t, host, frame);
+	return missed ? FILE_MISS : FILE_HIT;
+}
+
+enum file_result tmpfs_write(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
+			     struct memcg **failed)
+{
+	return access(t, m, o, index, true, failed);
+}
+
+enum file_result tmpfs_read(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
+			    struct memcg **failed)
+{
+	return access(t, m, o, index, false, failed);
+}
+
+/* ---- removal ---- */
+
+/* One index; true: its page is to be let go. */
+static bool remove_one(struct task *t, struct tmpfs_object *o, uint64_t index, frame_t *frame)
+{
+	struct host *host = o->object.host;
+	slot_t slot;
+
+	for (;;) {
+		spin_lock_irq(t, &o->tree.lock);
+		slot = o->object.slots[index];
+		*frame = slot_frame(slot);
+		if (!*frame || !(page_of(host, *frame)->flags & PG_LOCKED))
+			break;
+		spin_unlock_irq(t, &o->tree.lock);
+		page_wait(t, host, *frame, PG_LOCKED);
+	}
+	if (*frame)
+		cache_del(t, &o->object, index, SLOT_EMPTY);
+	else if (slot)
+		cache_tree_store(t, host, &o->tree, index, SLOT_EMPTY, NULL);
+	spin_unlock_irq(t, &o->tree.lock);
+	task_sync(t);
+	if (slot_is_swap(slot))
+		swap_free(t, slot_swap(slot));
+	return *frame;
+}
+
+void tmpfs_remove(struct task *t, struct tmpfs_object *o)
+{
+	struct host *host = o->object.host;
+	frame_t frames[PAGE_BATCH_MOST];
+	uint32_t nr = 0;
+
+	cpu_work(t, host->costs->syscall);
+	for (uint64_t i = 0; i < o->object.nr_pages; i++) {
+		if (!o->object.slots[i])
+			continue;
+		task_sync(t);
+		nr += remove_one(t, o, i, &frames[nr]);
+		if (nr < host->pages->batch)
+			continue;
+		lru_add_drain(t);
+		pages_release(t, host, frames, nr);
+		nr = 0;
+		cond_resched(t);
+	}
+	lru_add_drain(t);
+	if (nr)
+		pages_release(t, host, frames, nr);
+}

@@ -1,0 +1,77 @@
+/*
+ * wait.c - waiting for a page that is on its way in or out, after folio_wait_bit_common(), folio_unlock() and
+ * folio_end_writeback() of mm/filemap.c, Linux 6.1.
+ *
+ * Who finds a page that another task is just reading sleeps until the read is done. Waiters of all pages
+ * share a table of queues by frame number, as in the kernel; all that wait for a page are woken at once. A
+ * wait for a page that was part of the workingset when it was evicted is a memory stall.
+ */
+#include "models/page/page_impl.h"
+#include "models/pressure/pressure.h"
+
+#define WAIT_TABLE 256u /* PAGE_WAIT_TABLE_SIZE */
+
+struct page_waiter { /* on the stack of who waits */
+	struct page_waiter *next;
+	struct task *task;
+	frame_t frame;
+	bool woken;
+};
+
+struct page_waiters {
+	struct page_waiter *queues[WAIT_TABLE];
+};
+
+void page_waiters_build(struct host *host)
+{
+	host->pages->waiters = sim_alloc(host->sim, sizeof *host->pages->waiters);
+}
+
+static struct page_waiter **queue_of(const struct host *host, frame_t frame)
+{
+	return &host->pages->waiters->queues[frame % WAIT_TABLE];
+}
+
+void page_wait(struct task *t, struct host *host, frame_t frame, enum page_flag what)
+{
+	struct page_waiter wait = { .task = t, .frame = frame };
+	struct page_waiter **queue = queue_of(host, frame);
+	bool stalled, outer = false;
+
+	if (!(page_of(host, frame)->flags & what))
+		return;
+	wait.next = *queue;
+	*queue = &wait;
+	stalled = what == PG_LOCKED && page_of(host, frame)->flags & PG_WORKINGSET;
+	if (stalled)
+		outer = psi_memstall_enter(t);
+	while (!wait.woken)
+		task_block(t);
+	if (stalled)
+		psi_memstall_leave(t, outer);
+}
+
+void page_done(struct task *t, struct host *host, frame_t frame, enum page_flag what)
+{
+	struct page_waiter *woken = NULL;
+
+	page_of(host, frame)->flags &= (uint16_t)~what;
+	for (struct page_waiter **at = queue_of(host, frame); *at;) {
+		struct page_waiter *w = *at;
+
+		if (w->frame != frame) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		w->next = woken;
+		woken = w;
+	}
+	while (woken) {
+		struct page_waiter *w = woken;
+
+		woken = w->next;
+		w->woken = true;
+		task_wake(t->sim, t, w->task);
+	}
+}

@@ -1,0 +1,113 @@
+/*
+ * invariants.c - what must hold of shadows and their nodes, by walking every tree.
+ *
+ *	I12  refaults are never more than evictions; shadows made and gone differ by those that exist; a slot
+ *	     holds a page or a value, and its leaf counts both right
+ *	I13  workingset_nodes is the number of leaves that hold only values, and of what the lists hold
+ *	I14  nodes put on lists and taken off again, by use or by the shrinker, differ by those that are there
+ *	I16  a time stamp comes out of an entry as it went in, cut to its bits; a distance is never negative
+ */
+#include "models/backing/backing.h"
+#include "models/workingset/workingset_impl.h"
+
+struct found {
+	uint64_t shadows, wrong; /* entries; leaves whose counts or list state are wrong */
+	uint64_t *nodes;         /* by NUMA node: leaves that have to be listed */
+};
+
+static void look_at_leaf(const struct host *host, const struct page_object *object, uint64_t i, struct found *found)
+{
+	const struct shadow_node *leaf = &object->tree->leaves[i];
+	uint64_t from = i << CACHE_SLOTS_LOG, count = 0, values = 0;
+
+	if (!leaf->count && !leaf->nr_values && !leaf->listed)
+		return;
+	for (uint64_t k = from; k < from + (1u << CACHE_SLOTS_LOG) && k < object->nr_pages; k++) {
+		slot_t slot = object->slots[k];
+
+		count += slot != SLOT_EMPTY;
+		values += slot_is_value(slot);
+		found->shadows += slot_is_shadow(slot);
+		if (slot_is_frame(slot)) {
+			const struct page *page = page_of(host, slot_frame(slot));
+
+			found->wrong += object->kind != OBJECT_SWAP &&
+					(page->object != object->id || page->index != k);
+		}
+	}
+	bool shadows_only = object->tree->lists && count && count == values;
+
+	found->wrong += leaf->count != count || leaf->nr_values != values || leaf->listed != shadows_only;
+	found->nodes[leaf->node] += shadows_only;
+}
+
+static void check_lists(struct host *host, const struct found *found, struct record *record)
+{
+	for (uint32_t node = 0; node < host->nr_nodes; node++) {
+		uint64_t listed = 0;
+
+		for (uint32_t i = 0; i < host->cgroups->nr; i++) {
+			const struct shadow_list *list = shadow_list_find(host, i, node);
+			uint64_t length = 0;
+
+			for (const struct shadow_node *n = list ? list->head : NULL; n; n = n->next)
+				length++;
+			record_invariant(record, "I13", !list || list->nr == length,
+					 "%s node %u: its list counts %lld nodes, it has %lld",
+					 host->cgroups->all[i]->path, node, (long long)(list ? list->nr : 0),
+					 (long long)length);
+			listed += length;
+		}
+		record_invariant(record, "I13",
+				 workingset_nodes(host, node) == listed && listed == found->nodes[node],
+				 "node %u: workingset_nodes %lld, on lists %lld, leaves of shadows alone %lld", node,
+				 (long long)workingset_nodes(host, node), (long long)listed,
+				 (long long)found->nodes[node]);
+	}
+}
+
+static void check_stamps(const struct host *host, struct record *record)
+{
+	const uint64_t last = ((uint64_t)1 << workingset_stamp_bits(host)) - 1;
+	const struct shadow_fields f = { .workingset = true, .node = host->nr_nodes - 1,
+					 .memcg = host->cgroups->nr - 1, .stamp = last };
+	const struct shadow_fields back = shadow_unpack(host, shadow_pack(host, f));
+	uint64_t wrapped = (3 - shadow_unpack(host, shadow_pack(host, f)).stamp) & last;
+
+	record_invariant(record, "I16",
+			 back.workingset && back.node == f.node && back.memcg == f.memcg && back.stamp == last &&
+				 wrapped == 4 && workingset_stamp_bits(host) + workingset_bucket_order(host) < 64,
+			 "a shadow of node %u, memcg %u, stamp %llx comes back as %u, %u, %llx", f.node, f.memcg,
+			 (unsigned long long)f.stamp, back.node, back.memcg, (unsigned long long)back.stamp);
+}
+
+void workingset_check(struct host *host, struct record *record)
+{
+	const struct workingset_count *count = workingset_counted(host);
+	struct found found = { .nodes = sim_alloc(host->sim, host->nr_nodes * sizeof(uint64_t)) };
+	uint64_t elsewhere = swap_table_shadows(host), listed = 0;
+
+	for (uint32_t i = 0; i < host->pages->nr_objects; i++) {
+		const struct page_object *object = host->pages->objects[i];
+
+		for (uint64_t leaf = 0; object->tree && object->nr_pages && leaf <= cache_tree_leaf(object->nr_pages - 1);
+		     leaf++)
+			look_at_leaf(host, object, leaf, &found);
+	}
+	found.shadows += elsewhere;
+	record_invariant(record, "I12",
+			 !found.wrong && count->refaults <= count->shadows_made &&
+				 count->shadows_made - count->shadows_gone == found.shadows,
+			 "%lld shadows made, %lld gone, %lld there, %lld refaults; %lld leaves or pages disagree",
+			 (long long)count->shadows_made, (long long)count->shadows_gone, (long long)found.shadows,
+			 (long long)count->refaults, (long long)found.wrong);
+	check_lists(host, &found, record);
+	for (uint32_t node = 0; node < host->nr_nodes; node++)
+		listed += workingset_nodes(host, node);
+	record_invariant(record, "I14", count->nodes_listed - count->nodes_unlisted - count->nodes_reclaimed == listed,
+			 "%lld nodes listed, %lld taken off, %lld reclaimed; there are %lld",
+			 (long long)count->nodes_listed, (long long)count->nodes_unlisted,
+			 (long long)count->nodes_reclaimed, (long long)listed);
+	check_stamps(host, record);
+	sim_free(host->sim, found.nodes, host->nr_nodes * sizeof(uint64_t));
+}
