@@ -379,12 +379,10 @@ static void drop_off_the_list(struct visit *v)
 
 static void go_below_zero(struct visit *v)
 {
+	v->leaf[2]->stat->local[NR_FILE_PAGES] -= 5;
 	for (struct memcg *m = v->leaf[2]; m; m = m->parent) {
 		m->stat->truth[NR_FILE_PAGES] -= 5;
 		m->stat->value[NR_FILE_PAGES] -= 5;
-	}
-	v->leaf[2]->stat->local[NR_FILE_PAGES] -= 5;
-	for (struct memcg *m = v->leaf[2]; m; m = m->parent) {
 		if (!m->stat->nodes[0])
 			m->stat->nodes[0] = sim_alloc(v->rig->sim, sizeof *m->stat->nodes[0]);
 		m->stat->nodes[0]->value[NR_FILE_PAGES] -= 5;

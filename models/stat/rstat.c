@@ -172,7 +172,7 @@ static void take_in_nodes(struct stat_pair *pair)
 void rstat_take_in(struct stat_state *st, struct stat_pair *pair)
 {
 	struct memcg_stat *s = pair->memcg->stat;
-	struct memcg_stat *up = pair->memcg->parent ? pair->memcg->parent->stat : NULL;
+	struct memcg *parent = pair->memcg->parent;
 	uint64_t set = pair->changed | s->pending_set;
 	uint64_t absolute = pair->absolute + s->pending_absolute;
 
@@ -184,15 +184,15 @@ void rstat_take_in(struct stat_state *st, struct stat_pair *pair)
 		s->local[i] += pair->delta[i];
 		pair->delta[i] = 0;
 		s->value[i] += delta;
-		if (up)
-			up->pending[i] += delta;
+		if (parent)
+			parent->stat->pending[i] += delta;
 	}
 	s->pending_set = pair->changed = 0;
 	s->unflushed -= absolute;
 	s->pending_absolute = pair->absolute = 0;
-	if (up) {
-		up->pending_set |= set;
-		up->pending_absolute += absolute;
+	if (parent) {
+		parent->stat->pending_set |= set;
+		parent->stat->pending_absolute += absolute;
 	}
 	take_in_nodes(pair);
 	pair->popped = false;

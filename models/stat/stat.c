@@ -115,7 +115,7 @@ void stat_build(struct host *host)
 void stat_build_memcg(struct memcg *m)
 {
 	m->stat = sim_alloc(m->host->sim, sizeof *m->stat);
-	m->stat->nodes = sim_alloc(m->host->sim, m->host->nr_nodes * sizeof *m->stat->nodes);
+	m->stat->nodes = sim_alloc(m->host->sim, m->host->nr_nodes * sizeof(struct node_stat *));
 	line_init(&m->stat->line);
 }
 

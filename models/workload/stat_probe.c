@@ -359,9 +359,9 @@ static bool fill(struct probe *p, struct leaves *leaves)
 	struct host *host = p->w->host;
 	uint64_t pages = p->o->step * host->nr_cpus * FANOUT_SPARE;
 
-	leaves->all = sim_alloc(host->sim, host->cgroups->nr * sizeof(*leaves->all));
+	leaves->all = sim_alloc(host->sim, host->cgroups->nr * sizeof(struct memcg *));
 	leaves->nr = memcg_match(host, p->o->of, leaves->all);
-	leaves->files = sim_alloc(host->sim, leaves->nr * sizeof(*leaves->files));
+	leaves->files = sim_alloc(host->sim, leaves->nr * sizeof(struct file_object *));
 	for (uint32_t i = 0; i < leaves->nr; i++) {
 		leaves->files[i] = file_create(host, pages);
 		for (uint64_t k = 0; k < pages; k++) {

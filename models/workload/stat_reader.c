@@ -81,8 +81,9 @@ static struct targets targets_of(struct workload_task *w)
 {
 	const struct stat_reader *o = w->own;
 	uint32_t most = w->host->cgroups->nr, nr = 0;
-	struct memcg **matched = sim_alloc(w->host->sim, most * sizeof(*matched));
-	struct targets share = { .all = sim_alloc(w->host->sim, most * o->target.nr * sizeof(*share.all)) };
+	struct memcg **matched = sim_alloc(w->host->sim, most * sizeof(struct memcg *));
+	struct targets share = { .all = sim_alloc(w->host->sim,
+						  most * o->target.nr * sizeof(struct memcg *)) };
 
 	for (size_t i = 0; i < o->target.nr; i++) {
 		uint32_t n = memcg_match(w->host, o->target.items[i], matched);
@@ -91,7 +92,7 @@ static struct targets targets_of(struct workload_task *w)
 			if (nr++ % w->count == w->index)
 				share.all[share.nr++] = matched[k];
 	}
-	sim_free(w->host->sim, matched, most * sizeof(*matched));
+	sim_free(w->host->sim, matched, most * sizeof(struct memcg *));
 	return share;
 }
 
