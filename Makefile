@@ -123,7 +123,7 @@ docs: build/memcgsim
 lint:
 	clang-format --dry-run -Werror $(CHECKED_C) $(CHECKED_H)
 	clang -fsyntax-only $(ALL_CFLAGS) -Werror $(ALL_CPPFLAGS) $(CHECKED_C)
-	clang-tidy --quiet $(CHECKED_C) -- -std=gnu11 $(ALL_CPPFLAGS)
+	echo $(CHECKED_C) | xargs -P $(JOBS) -n 4 sh -c 'clang-tidy --quiet "$$@" -- -std=gnu11 $(ALL_CPPFLAGS)' tidy
 	shellcheck .ci/run .ci/deps tests/run tests/*.sh tests/cli/run tests/cli/*.sh
 
 format:

@@ -130,10 +130,9 @@ static const char *simulate(struct running *r, const struct run_setup *setup, ch
 	struct sim *sim = r->run.sim;
 	struct ticker ticker;
 	bool ticking = setup->progress && ticker_start(&ticker, sim, RUN_PROGRESS_MS);
-	enum sim_end why;
 
 	/* Asked to stop, but neither ended nor failed: that was the ticker. */
-	while ((why = sim_run(sim, SIM_NEVER - 1)) == SIM_END_ASKED && !r->ended && !sim_error(sim))
+	while (sim_run(sim, SIM_NEVER - 1) == SIM_END_ASKED && !r->ended && !sim_error(sim))
 		if (setup->progress)
 			setup->progress(&r->run, setup->arg);
 	if (ticking)

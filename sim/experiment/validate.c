@@ -95,7 +95,8 @@ bool validate_value(const struct record *r, const char *metric, const char *enti
 	for (uint32_t i = 0; i < r->nr_values; i++) {
 		const struct value_row *v = &r->values[i];
 
-		if (strcmp(r->metrics[v->metric].name, metric) || strcmp(r->entities[v->entity], entity))
+		if (strcmp(r->metrics[v->metric].name, metric) != 0 ||
+		    strcmp(r->entities[v->entity], entity) != 0)
 			continue;
 		*value = v->value;
 		return true;
