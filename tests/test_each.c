@@ -125,10 +125,12 @@ static void test_products(void **state)
 	check_each("{v: [{each: {a: [1, 2], b: [x, y]}, n: '${a}${b}'}]}",
 		   "{v: [{n: 1x}, {n: 1y}, {n: 2x}, {n: 2y}]}");
 	/* Later values may use earlier names, members of a map change together, keys are written too. */
-	check_each("{v: [{each: {k: [{a: 1, b: 5}, {a: 2, b: 7}], s: '${k.a + k.b}'}, n: {'x${s}': '${k.b}'}}]}",
-		   "{v: [{n: {x6: 5}}, {n: {x9: 7}}]}");
+	check_each(
+		"{v: [{each: {k: [{a: 1, b: 5}, {a: 2, b: 7}], s: '${k.a + k.b}'}, n: {'x${s}': '${k.b}'}}]}",
+		"{v: [{n: {x6: 5}}, {n: {x9: 7}}]}");
 	/* What stands around stays, texts outside of an `each` are left alone, equal items stand once. */
-	check_each("{v: [{n: '${a}'}, {each: {a: [1, 2]}, n: z}, {m: 3}]}", "{v: [{n: \"${a}\"}, {n: z}, {m: 3}]}");
+	check_each("{v: [{n: '${a}'}, {each: {a: [1, 2]}, n: z}, {m: 3}]}",
+		   "{v: [{n: \"${a}\"}, {n: z}, {m: 3}]}");
 	/* One within another. */
 	check_each("{v: [{each: {a: [1, 2]}, w: [{each: {b: [3, 4]}, n: '${a * b}'}]}]}",
 		   "{v: [{w: [{n: 3}, {n: 4}]}, {w: [{n: 6}, {n: 8}]}]}");
@@ -137,7 +139,8 @@ static void test_products(void **state)
 static void test_table(void **state)
 {
 	(void)state;
-	check_each("{v: [{each: {row: {counts: ground-truth/kernel-6.1.csv, experiment: E5a, metrics: {gap_mean: g},"
+	check_each("{v: [{each: {row: {counts: ground-truth/kernel-6.1.csv, experiment: E5a, metrics: "
+		   "{gap_mean: g},"
 		   "  setup: 'cpus=1;self=0;step=${step};target=leaf;spread=0'}},"
 		   "  n: '${release} ${kernel} ${step} ${metric} ${is} ${value}'}]}",
 		   "{v: [{n: 6.1 6.1.0 1 gap_mean g 30.4}, {n: 6.1 6.1.0 16 gap_mean g 32.6}, "

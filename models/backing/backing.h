@@ -34,8 +34,8 @@ bool swap_write(struct task *t, swap_slot_t slot, frame_t frame);
 /* Reads it back into a frame; sleeps on a disk. */
 void swap_read(struct task *t, swap_slot_t slot, frame_t frame);
 struct memcg *swap_owner(const struct host *host, swap_slot_t slot);
-bool swap_present(const struct host *host);          /* is there a swap device */
-bool swap_is_synchronous(const struct host *host);   /* zram: no swap cache on the way in */
+bool swap_present(const struct host *host);        /* is there a swap device */
+bool swap_is_synchronous(const struct host *host); /* zram: no swap cache on the way in */
 uint64_t swap_free_slots(const struct host *host);
 uint64_t swap_used_slots(const struct host *host);
 /* mem_cgroup_get_nr_swap_pages(): free slots that m may still take. */

@@ -28,7 +28,7 @@ struct swap_state {
 	uint32_t *owners;            /* by slot: memcg id and one more; 0: free */
 	const struct anon_shadow_ops *shadows;
 	void *shadow_state;
-	uint64_t out, in, full;      /* pages written, read, refused */
+	uint64_t out, in, full; /* pages written, read, refused */
 };
 
 struct backing_state {

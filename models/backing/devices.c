@@ -72,10 +72,12 @@ void backing_check(const struct scenario *s, struct complaints *c)
 		if (!strcmp(o->name, NO_DEVICE))
 			complain(c, option_where(o, "name"), "name: '" NO_DEVICE "' stands for no device");
 		if (named(s, o->name, i))
-			complain(c, option_where(o, "name"), "name: another device is called '%.100s' too", o->name);
+			complain(c, option_where(o, "name"), "name: another device is called '%.100s' too",
+				 o->name);
 	}
 	if (strcmp(swap->device, NO_DEVICE) && !named(s, swap->device, list->nr))
-		complain(c, option_where(swap, "device"), "device: there is no device '%.100s'", swap->device);
+		complain(c, option_where(swap, "device"), "device: there is no device '%.100s'",
+			 swap->device);
 }
 
 static struct device *find(struct host *host, const char *name)

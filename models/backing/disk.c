@@ -21,7 +21,8 @@ static const struct option disk_rows[] = {
 	       .help = "latency of a read, queueing and transfer excluded",
 	       .source = "published: 80 to 100 us, data-centre TLC NVMe, 4 KiB at queue depth 1"),
 	OPTION(struct disk_options, write, OPT_DIST_DURATION, .fallback = "20us",
-	       .help = "latency of a write, as read", .source = "estimate: NVMe with a protected write cache"),
+	       .help = "latency of a write, as read",
+	       .source = "estimate: NVMe with a protected write cache"),
 	OPTION(struct disk_options, depth, OPT_U32, .fallback = "64", .min = "1", .max = "64K",
 	       .help = "requests that it works on at a time", .source = "estimate: NVMe"),
 	OPTION(struct disk_options, bandwidth, OPT_BYTES, .fallback = "3G", .min = "1K",
@@ -61,7 +62,7 @@ struct disk {
 	const char *name;
 	const struct disk_options *options;
 	struct stream *stream;
-	uint32_t busy;            /* slots in use */
+	uint32_t busy; /* slots in use */
 	uint32_t nr_waiting;
 	struct disk_waiter *first, **last;
 	sim_time_t channel_until; /* the channel is busy up to here */
@@ -188,7 +189,8 @@ static void finish(void *device)
 		if (!d->times[what]->count)
 			continue;
 		record_histogram(record, &metrics[what], d->name, d->times[what]);
-		record_summary(record, &metrics[READ_BYTES + what], d->name, (double)d->pages[what] * PAGE_SIZE);
+		record_summary(record, &metrics[READ_BYTES + what], d->name,
+			       (double)d->pages[what] * PAGE_SIZE);
 	}
 }
 

@@ -230,8 +230,9 @@ static void check(struct host *host, struct record *record)
 	for (uint32_t i = host->cgroups->nr; --i;) { /* children come after their parents */
 		const struct memcg *m = host->cgroups->all[i];
 
-		record_invariant(record, "swap", m->swap.usage == owned[i], "%s: memory.swap %lld, has %lld slots",
-				 m->path, (long long)m->swap.usage, (long long)owned[i]);
+		record_invariant(record, "swap", m->swap.usage == owned[i],
+				 "%s: memory.swap %lld, has %lld slots", m->path, (long long)m->swap.usage,
+				 (long long)owned[i]);
 		owned[m->parent->id] += owned[i];
 	}
 }

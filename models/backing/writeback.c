@@ -14,9 +14,9 @@
 #include "models/backing/backing_impl.h"
 #include "models/reclaim/reclaim.h"
 
-#define RATELIMIT  32u              /* ratelimit_pages, at its least */
-#define PAUSE      (200 * SIM_MS)   /* MAX_PAUSE */
-#define CHUNK      1024u            /* MIN_WRITEBACK_PAGES: of one file before the next */
+#define RATELIMIT 32u            /* ratelimit_pages, at its least */
+#define PAUSE     (200 * SIM_MS) /* MAX_PAUSE */
+#define CHUNK     1024u          /* MIN_WRITEBACK_PAGES: of one file before the next */
 
 struct writeback_options {
 	double background, limit;
@@ -25,7 +25,8 @@ struct writeback_options {
 
 static const struct option rows[] = {
 	OPTION(struct writeback_options, background, OPT_RATIO, .fallback = "10%", .min = "0", .max = "100%",
-	       .help = "share of dirtyable memory above which the flusher writes", .source = "vm.dirty_background_ratio"),
+	       .help = "share of dirtyable memory above which the flusher writes",
+	       .source = "vm.dirty_background_ratio"),
 	OPTION(struct writeback_options, limit, OPT_RATIO, .fallback = "20%", .min = "0", .max = "100%",
 	       .help = "share above which writers wait", .source = "vm.dirty_ratio"),
 	OPTION(struct writeback_options, interval, OPT_DURATION, .fallback = "5s", .never = "never",
@@ -63,10 +64,10 @@ MODULE(writeback_metrics) = {
 
 struct flusher {
 	const struct writeback_options *options;
-	struct task *task; /* made when the first page becomes dirty */
+	struct task *task;                 /* made when the first page becomes dirty */
 	struct file_object *first, **last; /* files with dirty pages */
-	bool asked;        /* there is more to do than what is old */
-	uint64_t dirtied;  /* pages, ever */
+	bool asked;                        /* there is more to do than what is old */
+	uint64_t dirtied;                  /* pages, ever */
 	uint64_t written;
 	sim_time_t throttled;
 };
@@ -78,7 +79,8 @@ static struct flusher *flusher_of(const struct host *host)
 
 /* ---- how much is dirty, and how much may be ---- */
 
-static uint64_t counter(const struct memcg *m, enum stat_item item, int64_t (*value)(const struct memcg *, enum stat_item))
+static uint64_t counter(const struct memcg *m, enum stat_item item,
+			int64_t (*value)(const struct memcg *, enum stat_item))
 {
 	int64_t v = value(m, item);
 
@@ -98,7 +100,8 @@ static uint64_t free_pages(const struct host *host)
 static bool machine_exceeds(const struct host *host, double share)
 {
 	const struct memcg *root = host->cgroups->root;
-	uint64_t files = counter(root, NR_INACTIVE_FILE, stat_truth) + counter(root, NR_ACTIVE_FILE, stat_truth);
+	uint64_t files = counter(root, NR_INACTIVE_FILE, stat_truth) +
+			 counter(root, NR_ACTIVE_FILE, stat_truth);
 
 	return (double)counter(root, NR_FILE_DIRTY, stat_truth) > share * (double)(free_pages(host) + files);
 }
@@ -106,7 +109,8 @@ static bool machine_exceeds(const struct host *host, double share)
 /* mem_cgroup_wb_stats(): of a cgroup, by what was flushed. */
 static bool memcg_exceeds(const struct memcg *m, double share)
 {
-	uint64_t files = counter(m, NR_INACTIVE_FILE, stat_reported) + counter(m, NR_ACTIVE_FILE, stat_reported);
+	uint64_t files = counter(m, NR_INACTIVE_FILE, stat_reported) +
+			 counter(m, NR_ACTIVE_FILE, stat_reported);
 	uint64_t headroom = UINT64_MAX;
 
 	for (const struct memcg *level = m; !memcg_is_root(level); level = level->parent) {
@@ -210,8 +214,10 @@ void writeback_dirtied(struct task *t, struct file_object *f, struct memcg *m)
 	shared_step(t);
 	writeback_list(f);
 	if (!fl->task)
-		fl->task = task_spawn(host->sim, &(struct task_attr){
-			.name = "kworker/flush", .run = flusher_run, .arg = host, .cpu = -1 });
+		fl->task = task_spawn(host->sim, &(struct task_attr){ .name = "kworker/flush",
+								      .run = flusher_run,
+								      .arg = host,
+								      .cpu = -1 });
 	if (++fl->dirtied % RATELIMIT)
 		return;
 	stat_flush(t, m, FLUSH_WRITEBACK);
@@ -253,7 +259,8 @@ void writeback_finish(struct host *host)
 
 	if (!fl->dirtied)
 		return;
-	record_summary(record, &metrics[DIRTY], "all", (double)stat_truth(host->cgroups->root, NR_FILE_DIRTY));
+	record_summary(record, &metrics[DIRTY], "all",
+		       (double)stat_truth(host->cgroups->root, NR_FILE_DIRTY));
 	record_summary(record, &metrics[WRITTEN], "all", (double)fl->written);
 	record_summary(record, &metrics[THROTTLED], "all", sim_nanoseconds(fl->throttled));
 }

@@ -51,7 +51,8 @@ static const struct option rows[] = {
 	       .help = "bytes of a page by bytes that it takes; 0: as published for the algorithm"),
 	OPTION(struct zram_options, compress, OPT_DURATION, .fallback = "0s",
 	       .help = "CPU time to compress a page; 0: the algorithm's",
-	       .source = "published: raw speed of LZ4 and LZO, i5-3340M; zstd by the difference in writing a file "
+	       .source = "published: raw speed of LZ4 and LZO, i5-3340M; zstd by the difference in writing a "
+			 "file "
 			 "of 1.1 GiB to zram"),
 	OPTION(struct zram_options, decompress, OPT_DURATION, .fallback = "0s",
 	       .help = "CPU time to decompress a page; 0: the algorithm's",
@@ -84,9 +85,9 @@ struct zram {
 	const struct zram_options *options;
 	const struct algorithm *algorithm;
 	struct stream *stream;
-	uint16_t *sizes;  /* by slot; 0: nothing there */
+	uint16_t *sizes; /* by slot; 0: nothing there */
 	uint64_t pages, stored, huge, failed;
-	frame_t frames;   /* a stack, linked by page.next */
+	frame_t frames; /* a stack, linked by page.next */
 	uint64_t nr_frames;
 };
 
@@ -128,7 +129,8 @@ static bool grow(struct task *t, struct zram *z, uint32_t size)
 {
 	z->stored += size; /* before others come: who allocates may sleep */
 	while (z->nr_frames < frames_for(z->stored)) {
-		frame_t frame = z->nr_frames < z->options->limit / PAGE_SIZE ? frame_alloc(t, z->host) : NO_FRAME;
+		frame_t frame = z->nr_frames < z->options->limit / PAGE_SIZE ? frame_alloc(t, z->host)
+									     : NO_FRAME;
 
 		if (!frame) {
 			z->stored -= size;

@@ -11,8 +11,8 @@
 #include "sim/hw/line.h"
 #include "sim/hw/lock.h"
 
-#define PAGE_SIZE       4096u
-#define COUNTER_NO_MAX  UINT64_MAX
+#define PAGE_SIZE      4096u
+#define COUNTER_NO_MAX UINT64_MAX
 
 /*
  * Hierarchical usage in pages. All words that a charge touches at one level share one line. A charge walks up
@@ -34,7 +34,13 @@ struct cgroup_options;
 
 /* memory.events: what happened in a memcg or below it. */
 enum memcg_event {
-	EVENT_LOW, EVENT_HIGH, EVENT_MAX, EVENT_OOM, EVENT_OOM_KILL, EVENT_OOM_GROUP_KILL, NR_MEMCG_EVENTS
+	EVENT_LOW,
+	EVENT_HIGH,
+	EVENT_MAX,
+	EVENT_OOM,
+	EVENT_OOM_KILL,
+	EVENT_OOM_GROUP_KILL,
+	NR_MEMCG_EVENTS
 };
 
 /*
@@ -45,20 +51,20 @@ struct page_object;
 struct cgroup_task {
 	struct memcg *memcg;
 	struct task *task;
-	uint64_t over_high;          /* memcg_nr_pages_over_high */
-	bool killed;                 /* by the OOM killer: its operations fail, so that it ends */
-	bool exiting;                /* its memory is being given back for it */
-	struct page_object *objects; /* anonymous memory, by page_object.next_owned */
+	uint64_t over_high;               /* memcg_nr_pages_over_high */
+	bool killed;                      /* by the OOM killer: its operations fail, so that it ends */
+	bool exiting;                     /* its memory is being given back for it */
+	struct page_object *objects;      /* anonymous memory, by page_object.next_owned */
 	struct cgroup_task *next, **prev; /* of the memcg's tasks */
 };
 
 struct memcg {
 	struct host *host;
 	struct memcg *parent, *first_child, *last_child, *next_sibling;
-	uint32_t id;       /* index in cgroup_state.all; 0 is the root */
-	uint32_t depth;    /* root 0 */
-	const char *name;  /* last component; "" for the root */
-	const char *path;  /* "/" for the root, "/parent1/child2" */
+	uint32_t id;                          /* index in cgroup_state.all; 0 is the root */
+	uint32_t depth;                       /* root 0 */
+	const char *name;                     /* last component; "" for the root */
+	const char *path;                     /* "/" for the root, "/parent1/child2" */
 	const struct cgroup_options *options; /* that it comes from; NULL: the root, or made by hand */
 	struct page_counter memory;
 	struct page_counter swap;         /* memory.swap */
@@ -66,15 +72,15 @@ struct memcg {
 	bool oom_group;                   /* memory.oom.group */
 	uint64_t events[NR_MEMCG_EVENTS]; /* memory.events, descendants included */
 	struct cgroup_task *tasks;
-	struct bandwidth *bandwidth;      /* cpu.max, or that of the nearest ancestor that has one */
-	uint32_t weight;                  /* cpu.weight as a task weight */
-	struct memcg_stat *stat;          /* models/stat */
-	struct lruvec **lruvecs;          /* by node; models/page; made at first use */
+	struct bandwidth *bandwidth;             /* cpu.max, or that of the nearest ancestor that has one */
+	uint32_t weight;                         /* cpu.weight as a task weight */
+	struct memcg_stat *stat;                 /* models/stat */
+	struct lruvec **lruvecs;                 /* by node; models/page; made at first use */
 	struct mapping *mappings, *last_mapping; /* of its processes; models/page/mapping.h */
-	uint64_t nr_charged;              /* pages charged directly to it: the truth for invariant I10 */
-	uint64_t nr_kmem;                 /* of those, pages of kernel memory */
-	uint64_t object_bytes;            /* of those, bytes in objects that exist */
-	uint64_t spare_bytes;             /* and bytes that no CPU's stock holds (objcg->nr_charged_bytes) */
+	uint64_t nr_charged;   /* pages charged directly to it: the truth for invariant I10 */
+	uint64_t nr_kmem;      /* of those, pages of kernel memory */
+	uint64_t object_bytes; /* of those, bytes in objects that exist */
+	uint64_t spare_bytes;  /* and bytes that no CPU's stock holds (objcg->nr_charged_bytes) */
 };
 
 struct memcg_stock; /* of one CPU; stock.h */
@@ -85,12 +91,12 @@ struct cgroup_state {
 	struct memcg **all; /* in order of creation: parents before children */
 	uint32_t nr, capacity;
 	struct memcg *root;
-	struct memcg_stock *stocks;  /* by CPU */
-	struct stream *victims;      /* which slot of a full stock is drained */
-	struct workqueue *queue;     /* work on the stocks' own CPUs */
-	struct mutex drain_mutex;    /* percpu_charge_mutex */
-	struct mutex oom_mutex;      /* oom_lock */
-	uint32_t walks;              /* under way on page counters */
+	struct memcg_stock *stocks; /* by CPU */
+	struct stream *victims;     /* which slot of a full stock is drained */
+	struct workqueue *queue;    /* work on the stocks' own CPUs */
+	struct mutex drain_mutex;   /* percpu_charge_mutex */
+	struct mutex oom_mutex;     /* oom_lock */
+	uint32_t walks;             /* under way on page counters */
 };
 
 /* ---- the tree; tree.c ---- */
@@ -116,7 +122,8 @@ static inline bool memcg_is_root(const struct memcg *m)
 
 void page_counter_init(struct page_counter *c, struct page_counter *parent);
 /* nr pages on all levels, or on none: then *failed is the level whose max is in the way. */
-bool page_counter_try_charge(struct task *t, struct page_counter *c, uint64_t nr, struct page_counter **failed);
+bool page_counter_try_charge(struct task *t, struct page_counter *c, uint64_t nr,
+			     struct page_counter **failed);
 void page_counter_uncharge(struct task *t, struct page_counter *c, uint64_t nr);
 
 /* ---- charging; charge.c, stock.c ---- */

@@ -9,7 +9,7 @@
 struct host;
 
 struct cgroup_options {
-	const char *name; /* may hold ranges */
+	const char *name;                                                          /* may hold ranges */
 	uint64_t memory_max, memory_high, memory_low, memory_min, memory_swap_max; /* bytes */
 	bool memory_oom_group;
 	struct {

@@ -30,7 +30,8 @@ static void check(const struct scenario *s, struct complaints *c)
 	const struct host_options *options = host_section(s);
 
 	if (options->memory > MEMORY_MOST)
-		complain(c, option_where(options, "memory"), "memory: at most 16 TiB less a page can be modelled");
+		complain(c, option_where(options, "memory"),
+			 "memory: at most 16 TiB less a page can be modelled");
 	if (options->memory / PAGE_SIZE < options->nodes)
 		complain(c, option_where(options, "memory"), "memory: less than a page for each of %u nodes",
 			 options->nodes);

@@ -11,53 +11,53 @@
 
 struct kernel_costs {
 	/* Page fault (mm/memory.c) and its way back. */
-	sim_time_t fault_entry;    /* exception, vma and page-table walk, return to user mode */
-	sim_time_t page_alloc;     /* from the per-CPU list of free pages */
+	sim_time_t fault_entry; /* exception, vma and page-table walk, return to user mode */
+	sim_time_t page_alloc;  /* from the per-CPU list of free pages */
 	sim_time_t page_free;
-	sim_time_t page_clear;     /* 4 KiB */
-	sim_time_t page_copy;      /* 4 KiB to or from user memory */
-	sim_time_t rmap_add;       /* anon_vma, map count, page-table entry */
-	sim_time_t rmap_remove;    /* with its share of the TLB flush */
-	sim_time_t touch;          /* a store to a page that is mapped: TLB and cache miss as in the benchmark loop */
-	sim_time_t syscall;        /* enter and leave the kernel */
-	sim_time_t zone_page;      /* a page between a CPU's free list and its node's, under zone->lock */
+	sim_time_t page_clear;  /* 4 KiB */
+	sim_time_t page_copy;   /* 4 KiB to or from user memory */
+	sim_time_t rmap_add;    /* anon_vma, map count, page-table entry */
+	sim_time_t rmap_remove; /* with its share of the TLB flush */
+	sim_time_t touch; /* a store to a page that is mapped: TLB and cache miss as in the benchmark loop */
+	sim_time_t syscall;   /* enter and leave the kernel */
+	sim_time_t zone_page; /* a page between a CPU's free list and its node's, under zone->lock */
 	/* Charging. */
 	sim_time_t consume_stock;
 	sim_time_t refill_stock;
-	sim_time_t charge_commit;  /* owner pointer, css reference */
-	sim_time_t uncharge;       /* per page, gathered */
-	sim_time_t stock_scan;     /* drain_all_stock(): a look at the stock of one CPU */
-	sim_time_t stock_object;   /* bytes of a kernel object from, or to, the CPU's stock of bytes */
+	sim_time_t charge_commit; /* owner pointer, css reference */
+	sim_time_t uncharge;      /* per page, gathered */
+	sim_time_t stock_scan;    /* drain_all_stock(): a look at the stock of one CPU */
+	sim_time_t stock_object;  /* bytes of a kernel object from, or to, the CPU's stock of bytes */
 	/* LRU. */
-	sim_time_t batch_add;      /* into the CPU's folio batch */
-	sim_time_t lru_add;        /* per folio, list work under the lruvec lock, without statistics */
+	sim_time_t batch_add; /* into the CPU's folio batch */
+	sim_time_t lru_add;   /* per folio, list work under the lruvec lock, without statistics */
 	sim_time_t lru_del;
 	/* Reclaim. */
-	sim_time_t reclaim_memcg;  /* a memcg on a walk: iterator, protection, scan amounts */
-	sim_time_t scan_page;      /* isolating a page: list, flags, reference */
-	sim_time_t reclaim_page;   /* looking at an isolated page: lock, references, flags */
-	sim_time_t walk_entry;     /* a page-table entry that a walk, or a look around, comes by */
+	sim_time_t reclaim_memcg; /* a memcg on a walk: iterator, protection, scan amounts */
+	sim_time_t scan_page;     /* isolating a page: list, flags, reference */
+	sim_time_t reclaim_page;  /* looking at an isolated page: lock, references, flags */
+	sim_time_t walk_entry;    /* a page-table entry that a walk, or a look around, comes by */
 	/* Page cache. */
-	sim_time_t cache_lookup;   /* filemap_get_pages of a page that is there */
-	sim_time_t cache_add;      /* insertion into the xarray under i_pages */
+	sim_time_t cache_lookup; /* filemap_get_pages of a page that is there */
+	sim_time_t cache_add;    /* insertion into the xarray under i_pages */
 	sim_time_t cache_remove;
-	sim_time_t list_lru_op;    /* onto or off a list_lru, under its lock */
+	sim_time_t list_lru_op;      /* onto or off a list_lru, under its lock */
 	sim_time_t shadow_node_free; /* emptying a node of shadows and freeing it */
-	sim_time_t read_device;    /* issue and complete a read of one page, beside the device's own time */
-	sim_time_t swap_slot;      /* finding a slot of swap, or giving one back */
+	sim_time_t read_device;      /* issue and complete a read of one page, beside the device's own time */
+	sim_time_t swap_slot;        /* finding a slot of swap, or giving one back */
 	/* Statistics (models/stat). */
-	sim_time_t stat_update;    /* add to a per-CPU slot: memcg and lruvec copy */
-	sim_time_t rstat_check;    /* "is it on the updated list already" */
-	sim_time_t rstat_link;     /* link one level; pass one sibling when unlinking */
-	sim_time_t stat_level;     /* add to the per-CPU counter of one level (6.8+) */
-	sim_time_t stat_hop;       /* load a pointer that the next load depends on, per level (6.8+) */
-	sim_time_t flush_cpu;      /* one possible CPU with nothing to flush, beside its lock: check, loop */
-	sim_time_t flush_slot;     /* one counter slot of a visited pair */
-	sim_time_t flush_line;     /* a cache line of a visited pair that another CPU wrote */
-	sim_time_t flush_pair;     /* pop, call, unlink; beside slots and lines */
-	sim_time_t flush_others;   /* the other controllers' and base part of one visited pair (before 6.16) */
-	sim_time_t read_format;    /* memory.stat: produce the text */
-	sim_time_t read_open;      /* open, read, close a cgroup file, beside that */
+	sim_time_t stat_update;  /* add to a per-CPU slot: memcg and lruvec copy */
+	sim_time_t rstat_check;  /* "is it on the updated list already" */
+	sim_time_t rstat_link;   /* link one level; pass one sibling when unlinking */
+	sim_time_t stat_level;   /* add to the per-CPU counter of one level (6.8+) */
+	sim_time_t stat_hop;     /* load a pointer that the next load depends on, per level (6.8+) */
+	sim_time_t flush_cpu;    /* one possible CPU with nothing to flush, beside its lock: check, loop */
+	sim_time_t flush_slot;   /* one counter slot of a visited pair */
+	sim_time_t flush_line;   /* a cache line of a visited pair that another CPU wrote */
+	sim_time_t flush_pair;   /* pop, call, unlink; beside slots and lines */
+	sim_time_t flush_others; /* the other controllers' and base part of one visited pair (before 6.16) */
+	sim_time_t read_format;  /* memory.stat: produce the text */
+	sim_time_t read_open;    /* open, read, close a cgroup file, beside that */
 };
 
 #endif

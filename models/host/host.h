@@ -38,9 +38,9 @@ struct host {
 	const struct kernel_costs *costs; /* models/host/costs.h */
 	uint32_t kernel_version;          /* 601 for 6.1 */
 	uint32_t nr_cpus, nr_possible, nr_nodes;
-	uint64_t memory;                  /* bytes, of all nodes */
-	uint32_t charge_batch;            /* MEMCG_CHARGE_BATCH: 32, or 64 from 6.1 */
-	uint32_t nr_stock;                /* slots of a CPU's stock: 1 or 7 */
+	uint64_t memory;       /* bytes, of all nodes */
+	uint32_t charge_batch; /* MEMCG_CHARGE_BATCH: 32, or 64 from 6.1 */
+	uint32_t nr_stock;     /* slots of a CPU's stock: 1 or 7 */
 	struct host_policy *policies;
 	uint32_t nr_policies;
 	struct cgroup_state *cgroups;

@@ -26,7 +26,8 @@ void cache_tree_init(struct host *host, struct cache_tree *tree, uint32_t id, ui
 	tree->slots = arena_array(arena, last + 1, sizeof *tree->slots);
 	tree->leaves = arena_array(arena, node_index(last, 0) + 1, sizeof *tree->leaves);
 	for (uint32_t level = 1; level < CACHE_LEVELS && node_index(last, level - 1); level++)
-		tree->upper[level] = arena_array(arena, node_index(last, level) + 1, sizeof(struct cache_node));
+		tree->upper[level] = arena_array(arena, node_index(last, level) + 1,
+						 sizeof(struct cache_node));
 }
 
 /* ---- which nodes there are ---- */
@@ -68,11 +69,12 @@ uint32_t cache_tree_missing(const struct cache_tree *tree, uint64_t index)
 
 /* ---- making ---- */
 
-static void make_node(struct cache_tree *tree, uint64_t index, uint32_t level, const struct memcg *m, uint32_t node)
+static void make_node(struct cache_tree *tree, uint64_t index, uint32_t level, const struct memcg *m,
+		      uint32_t node)
 {
 	if (level) {
-		tree->upper[level][node_index(index, level)] =
-			(struct cache_node){ .memcg = m->id, .node = (uint16_t)node };
+		tree->upper[level][node_index(index, level)] = (struct cache_node){ .memcg = m->id,
+										    .node = (uint16_t)node };
 		return;
 	}
 	tree->leaves[node_index(index, 0)] = (struct shadow_node){

@@ -19,16 +19,16 @@
 #define CACHE_SLOTS_LOG  6u
 #define CACHE_LEVELS     6u /* enough for 2^36 pages */
 
-struct cache_node { /* above the leaves */
+struct cache_node {     /* above the leaves */
 	uint32_t memcg; /* who was charged for it */
 	uint16_t node;  /* NUMA node */
 	uint16_t count; /* slots in use; 0: there is no such node */
 };
 
 struct cache_tree {
-	struct spinlock lock; /* i_pages */
-	slot_t *slots;        /* by index */
-	struct shadow_node *leaves;            /* by index >> 6; count 0: there is none */
+	struct spinlock lock;                   /* i_pages */
+	slot_t *slots;                          /* by index */
+	struct shadow_node *leaves;             /* by index >> 6; count 0: there is none */
 	struct cache_node *upper[CACHE_LEVELS]; /* [level][index >> 6 (level + 1)]; level 0 are the leaves */
 	uint32_t height;                        /* levels in use; 0: empty */
 	uint32_t id;                            /* number of the object */

@@ -83,7 +83,8 @@ static enum cache_result bring_in(struct task *t, struct file_object *f, uint64_
 	if (slot_is_shadow(before) && how != FILE_FOR_WRITE) /* __GFP_WRITE: no test */
 		workingset_refault(t, host, frame, slot_shadow(before), how == FILE_FOR_FAULT);
 	if (how == FILE_FOR_FAULT)
-		page_of(host, frame)->flags |= PG_YOUNG; /* lru_gen_in_fault(): the batch may be drained now */
+		page_of(host, frame)->flags |=
+			PG_YOUNG; /* lru_gen_in_fault(): the batch may be drained now */
 	page_add_lru(t, host, frame);
 	if (how != FILE_FOR_WRITE)
 		read_in(t, f, frame);
@@ -155,8 +156,7 @@ static bool evict(struct task *t, struct file_object *f, uint64_t index, frame_t
 	frame_t frame = slot_frame(f->object.slots[index]);
 	struct page *page = page_of(host, frame);
 
-	if (frame && !page->batched &&
-	    !(page->flags & (PG_DIRTY | PG_WRITEBACK | PG_MAPPED | PG_LOCKED))) {
+	if (frame && !page->batched && !(page->flags & (PG_DIRTY | PG_WRITEBACK | PG_MAPPED | PG_LOCKED))) {
 		cache_del(t, &f->object, index, SLOT_EMPTY);
 		*evicted = frame;
 		gone = true;

@@ -10,8 +10,17 @@
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
 
-enum { COUNT_ANON_MAPPED = NR_LRU_LISTS, COUNT_FILE_MAPPED, COUNT_FILE, COUNT_SHMEM, COUNT_DIRTY, COUNT_WRITEBACK,
-       COUNT_SWAPCACHE, COUNT_OWNED, NR_COUNTS };
+enum {
+	COUNT_ANON_MAPPED = NR_LRU_LISTS,
+	COUNT_FILE_MAPPED,
+	COUNT_FILE,
+	COUNT_SHMEM,
+	COUNT_DIRTY,
+	COUNT_WRITEBACK,
+	COUNT_SWAPCACHE,
+	COUNT_OWNED,
+	NR_COUNTS
+};
 
 struct page_counts {
 	uint64_t of[NR_COUNTS];
@@ -67,12 +76,18 @@ static void check_counters(const struct memcg *m, const struct page_counts *subt
 		const char *name;
 		enum stat_item item;
 	} counters[] = {
-		{ "inactive_anon", NR_INACTIVE_ANON }, { "active_anon", NR_ACTIVE_ANON },
-		{ "inactive_file", NR_INACTIVE_FILE }, { "active_file", NR_ACTIVE_FILE },
-		{ "unevictable", NR_UNEVICTABLE },     { "anon", NR_ANON_MAPPED },
-		{ "file_mapped", NR_FILE_MAPPED },     { "file", NR_FILE_PAGES },
-		{ "shmem", NR_SHMEM },                 { "file_dirty", NR_FILE_DIRTY },
-		{ "file_writeback", NR_WRITEBACK },    { "swapcached", NR_SWAPCACHE },
+		{ "inactive_anon", NR_INACTIVE_ANON },
+		{ "active_anon", NR_ACTIVE_ANON },
+		{ "inactive_file", NR_INACTIVE_FILE },
+		{ "active_file", NR_ACTIVE_FILE },
+		{ "unevictable", NR_UNEVICTABLE },
+		{ "anon", NR_ANON_MAPPED },
+		{ "file_mapped", NR_FILE_MAPPED },
+		{ "file", NR_FILE_PAGES },
+		{ "shmem", NR_SHMEM },
+		{ "file_dirty", NR_FILE_DIRTY },
+		{ "file_writeback", NR_WRITEBACK },
+		{ "swapcached", NR_SWAPCACHE },
 	};
 
 	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
@@ -94,7 +109,8 @@ static void check_object(const struct host *host, const struct page_object *obje
 		if (!frame)
 			continue;
 		present++;
-		strange += object->kind != OBJECT_SWAP && /* the page is another object's that is on its way out */
+		strange += object->kind !=
+				   OBJECT_SWAP && /* the page is another object's that is on its way out */
 			   (page_of(host, frame)->object != object->id || page_of(host, frame)->index != i);
 	}
 	record_invariant(record, "pages of objects", !strange && present == object->present,
@@ -109,8 +125,9 @@ void pages_check(struct host *host, struct record *record)
 	uint64_t owned = 0;
 
 	count_pages(host, own, &owned);
-	record_invariant(record, "frames", owned <= frames_used(host), "%lld frames have owners, %lld are in use",
-			 (long long)owned, (long long)frames_used(host));
+	record_invariant(record, "frames", owned <= frames_used(host),
+			 "%lld frames have owners, %lld are in use", (long long)owned,
+			 (long long)frames_used(host));
 	for (uint32_t i = 0; i < cgroups->nr; i++) {
 		const struct memcg *m = cgroups->all[i];
 		uint64_t charged = m->nr_charged - m->nr_kmem;

@@ -19,18 +19,32 @@ typedef uint32_t frame_t;
 #define PAGE_BATCH_MOST 31u  /* entries of a folio batch, at most */
 #define PAGES_PER_TABLE 512u /* page-table entries of one page of the lowest level */
 
-enum lru_list { LRU_INACTIVE_ANON, LRU_ACTIVE_ANON, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE, LRU_UNEVICTABLE, NR_LRU_LISTS };
+enum lru_list {
+	LRU_INACTIVE_ANON,
+	LRU_ACTIVE_ANON,
+	LRU_INACTIVE_FILE,
+	LRU_ACTIVE_FILE,
+	LRU_UNEVICTABLE,
+	NR_LRU_LISTS
+};
 
 enum page_flag {
-	PG_LRU = 1, PG_ACTIVE = 2, PG_REFERENCED = 4, PG_WORKINGSET = 8, PG_DIRTY = 16, PG_WRITEBACK = 32,
-	PG_ANON = 64, PG_SWAPBACKED = 128, PG_MAPPED = 256,
-	PG_CACHED = 512,   /* in the page cache of its file */
-	PG_CHARGED = 1024, /* to page.memcg */
-	PG_ORPHAN = 2048,  /* nobody's any more, but somebody still holds a reference (page.batched) */
-	PG_YOUNG = 4096,   /* the hardware's accessed bit: set by every touch of a mapped page */
-	PG_LOCKED = 8192,  /* on its way in: who wants what is in it waits (page_wait) */
+	PG_LRU = 1,
+	PG_ACTIVE = 2,
+	PG_REFERENCED = 4,
+	PG_WORKINGSET = 8,
+	PG_DIRTY = 16,
+	PG_WRITEBACK = 32,
+	PG_ANON = 64,
+	PG_SWAPBACKED = 128,
+	PG_MAPPED = 256,
+	PG_CACHED = 512,      /* in the page cache of its file */
+	PG_CHARGED = 1024,    /* to page.memcg */
+	PG_ORPHAN = 2048,     /* nobody's any more, but somebody still holds a reference (page.batched) */
+	PG_YOUNG = 4096,      /* the hardware's accessed bit: set by every touch of a mapped page */
+	PG_LOCKED = 8192,     /* on its way in: who wants what is in it waits (page_wait) */
 	PG_SWAPCACHE = 16384, /* on its way out: its swap slot is taken */
-	PG_RECLAIM = 32768   /* to be evicted as soon as it is written */
+	PG_RECLAIM = 32768    /* to be evicted as soon as it is written */
 };
 
 struct page {
@@ -40,8 +54,8 @@ struct page {
 	uint32_t index;      /* and where in it */
 	uint16_t flags, node;
 	uint8_t order;
-	uint8_t refs, gen;   /* MGLRU */
-	uint16_t batched;    /* references of folio batches, and of who has it off its list (reclaim) */
+	uint8_t refs, gen; /* MGLRU */
+	uint16_t batched;  /* references of folio batches, and of who has it off its list (reclaim) */
 };
 _Static_assert(sizeof(struct page) <= 32, "a page is at most 32 bytes");
 
@@ -82,8 +96,8 @@ struct page_node {
 	uint32_t first;       /* of its frames */
 	uint64_t nr_free;
 	uint64_t watermark[NR_WMARKS]; /* of nr_free; watermarks.c */
-	uint32_t high;        /* most frames on one CPU's list */
-	struct spinlock lru_lock; /* lru_lock: per_node */
+	uint32_t high;                 /* most frames on one CPU's list */
+	struct spinlock lru_lock;      /* lru_lock: per_node */
 };
 struct page_cpu_list {
 	frame_t free;
@@ -110,7 +124,7 @@ struct page_state {
 	uint32_t batch;              /* PAGEVEC_SIZE */
 	bool node_lock;              /* lru_lock: per_node */
 	struct lock_class *lru_class, *cache_class;
-	struct workqueue *queue;     /* mm_percpu_wq */
+	struct workqueue *queue; /* mm_percpu_wq */
 	struct mutex drain_mutex;
 	struct page_object **objects; /* by page.object */
 	uint32_t nr_objects, objects_capacity;

@@ -81,8 +81,8 @@ struct page_object { /* the first member of each kind of object */
 	slot_t *slots;              /* by index */
 	struct cache_tree *tree;    /* set before page_object_init(); NULL: anonymous memory */
 	struct host *host;
-	struct mapping *mapping;    /* that of its one process; NULL: not mapped so far; mapping.h */
-	bool owned;                 /* by the task that touched it first */
+	struct mapping *mapping;        /* that of its one process; NULL: not mapped so far; mapping.h */
+	bool owned;                     /* by the task that touched it first */
 	struct page_object *next_owned; /* of the same task */
 };
 void page_object_init(struct host *host, struct page_object *object, enum page_object_kind kind,
@@ -123,9 +123,9 @@ struct file_object {
 	struct page_object object;
 	struct cache_tree tree;
 	struct disk *disk;
-	uint64_t *dirty;       /* a bit for each page */
+	uint64_t *dirty; /* a bit for each page */
 	uint64_t nr_dirty;
-	sim_time_t dirtied;    /* when the first of them became so */
+	sim_time_t dirtied;             /* when the first of them became so */
 	struct file_object *next_dirty; /* of the flusher's list */
 	bool listed;                    /* on it */
 };

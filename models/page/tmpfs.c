@@ -87,8 +87,8 @@ static enum cache_result bring_in(struct task *t, struct memcg *m, struct tmpfs_
 
 /* ---- read and write ---- */
 
-static enum file_result access(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index, bool write,
-			       struct memcg **failed)
+static enum file_result access(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
+			       bool write, struct memcg **failed)
 {
 	struct host *host = o->object.host;
 	bool missed = false, fresh = false;

@@ -12,11 +12,11 @@
 
 #include "models/page/page_impl.h"
 
-#define DMA_PAGES           3840u /* 15 MiB, as managed */
-#define LOWMEM_RESERVE      256u  /* sysctl_lowmem_reserve_ratio[ZONE_DMA] */
-#define SCALE_FACTOR        10u   /* watermark_scale_factor, of 10,000 */
-#define MIN_FREE_LEAST_KIB  128.0
-#define MIN_FREE_MOST_KIB   262144.0
+#define DMA_PAGES          3840u /* 15 MiB, as managed */
+#define LOWMEM_RESERVE     256u  /* sysctl_lowmem_reserve_ratio[ZONE_DMA] */
+#define SCALE_FACTOR       10u   /* watermark_scale_factor, of 10,000 */
+#define MIN_FREE_LEAST_KIB 128.0
+#define MIN_FREE_MOST_KIB  262144.0
 
 void watermarks_build(struct host *host)
 {

@@ -29,22 +29,22 @@ enum { IS_RUNNABLE = 1, IS_STALLED = 2 };
 
 struct psi_task { /* task.account */
 	struct memcg *memcg;
-	uint32_t cpu;   /* where it is counted */
+	uint32_t cpu; /* where it is counted */
 	uint8_t state;
 };
 
 struct psi_cpu {
 	uint32_t runnable, stalled, both;
-	sim_time_t since;                   /* when times[] were brought up to date */
-	uint64_t times[NR_PSI_KINDS + 1];   /* ns; the last: not idle */
-	uint64_t summed[NR_PSI_KINDS + 1];  /* of them, in sums already made */
-	struct psi_cpu *next;               /* of the group's that were ever used */
+	sim_time_t since;                  /* when times[] were brought up to date */
+	uint64_t times[NR_PSI_KINDS + 1];  /* ns; the last: not idle */
+	uint64_t summed[NR_PSI_KINDS + 1]; /* of them, in sums already made */
+	struct psi_cpu *next;              /* of the group's that were ever used */
 	bool used;
 };
 #define NOT_IDLE NR_PSI_KINDS
 
 struct psi_group {
-	struct psi_cpu *cpus;     /* by CPU */
+	struct psi_cpu *cpus; /* by CPU */
 	struct psi_cpu *first;
 	sim_time_t period_end;
 	uint64_t total[NR_PSI_KINDS], averaged[NR_PSI_KINDS]; /* ns; of them, in averages */
@@ -139,8 +139,8 @@ static void end_period(struct psi_group *g)
 			sample = period;
 		g->averaged[kind] += sample;
 		for (int i = 0; i < NR_PSI_AVGS; i++)
-			g->average[kind][i] =
-				fold(g->average[kind][i], decay[i], sample * 100 * FIXED_1 / period);
+			g->average[kind][i] = fold(g->average[kind][i], decay[i],
+						   sample * 100 * FIXED_1 / period);
 	}
 	g->period_end += PSI_PERIOD;
 }
@@ -289,10 +289,14 @@ void pressure_build(struct host *host)
 enum { SOME10, FULL10, SOME_TOTAL, FULL_TOTAL };
 
 static const struct metric metrics[] = {
-	[SOME10] = { "memory.pressure.some.avg10", "%", METRIC_GAUGE, "time that some task was stalled, over 10 s" },
-	[FULL10] = { "memory.pressure.full.avg10", "%", METRIC_GAUGE, "time that all tasks were stalled, over 10 s" },
-	[SOME_TOTAL] = { "memory.pressure.some.total", "ns", METRIC_COUNTER, "time that some task was stalled" },
-	[FULL_TOTAL] = { "memory.pressure.full.total", "ns", METRIC_COUNTER, "time that all tasks were stalled" },
+	[SOME10] = { "memory.pressure.some.avg10", "%", METRIC_GAUGE,
+		     "time that some task was stalled, over 10 s" },
+	[FULL10] = { "memory.pressure.full.avg10", "%", METRIC_GAUGE,
+		     "time that all tasks were stalled, over 10 s" },
+	[SOME_TOTAL] = { "memory.pressure.some.total", "ns", METRIC_COUNTER,
+			 "time that some task was stalled" },
+	[FULL_TOTAL] = { "memory.pressure.full.total", "ns", METRIC_COUNTER,
+			 "time that all tasks were stalled" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
 
@@ -325,8 +329,10 @@ void pressure_sample(struct host *host, sim_time_t now)
 		if (!ever_stalled(host, m->id))
 			continue;
 		psi_read(m, &reading);
-		record_sample(host->run->record, &metrics[SOME10], m->path, now, reading.average[PSI_SOME][PSI_AVG10]);
-		record_sample(host->run->record, &metrics[FULL10], m->path, now, reading.average[PSI_FULL][PSI_AVG10]);
+		record_sample(host->run->record, &metrics[SOME10], m->path, now,
+			      reading.average[PSI_SOME][PSI_AVG10]);
+		record_sample(host->run->record, &metrics[FULL10], m->path, now,
+			      reading.average[PSI_FULL][PSI_AVG10]);
 	}
 }
 

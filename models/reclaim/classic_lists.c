@@ -93,7 +93,8 @@ void classic_mark_accessed(struct task *t, struct host *host, frame_t frame)
 	if (page->flags & PG_LRU) {
 		page_activate_later(t, host, frame);
 	} else if (page_in_add_batch(host, t, frame)) {
-		page->flags |= PG_ACTIVE; /* no event: 6.1 counts 1,020 of E5f's 1,024 second reads, 6.12 1,023 */
+		page->flags |=
+			PG_ACTIVE; /* no event: 6.1 counts 1,020 of E5f's 1,024 second reads, 6.12 1,023 */
 	}
 }
 
@@ -109,7 +110,8 @@ void classic_check(const struct lruvec *lruvec, struct record *record)
 		uint64_t length = page_list_length(lruvec_host(lruvec)->pages->pages,
 						   &classic_of(lruvec)->lists[lru], size);
 
-		record_invariant(record, "I5 list", length == size, "%s node %u list %d: %lld pages, size %lld",
-				 lruvec->memcg->path, lruvec->node, (int)lru, (long long)length, (long long)size);
+		record_invariant(record, "I5 list", length == size,
+				 "%s node %u list %d: %lld pages, size %lld", lruvec->memcg->path,
+				 lruvec->node, (int)lru, (long long)length, (long long)size);
 	}
 }

@@ -6,7 +6,8 @@
 #include "models/reclaim/reclaim_impl.h"
 #include "sim/module.h"
 
-static const struct axis reclaim_axis = { .fallback = "classic" }, lru_lock_axis = { .fallback = "per_memcg" };
+static const struct axis reclaim_axis = { .fallback = "classic" },
+			 lru_lock_axis = { .fallback = "per_memcg" };
 
 MODULE(axis_reclaim) = {
 	.abi = MEMCGSIM_ABI,

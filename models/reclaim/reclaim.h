@@ -16,14 +16,14 @@
 #include "models/workingset/workingset.h"
 #include "sim/results/record.h"
 
-#define SWAP_CLUSTER_MAX 32u
-#define DEF_PRIORITY     12
+#define SWAP_CLUSTER_MAX    32u
+#define DEF_PRIORITY        12
 #define MAX_RECLAIM_RETRIES 16u
 
 /* What one call of reclaim wants and has; struct scan_control. */
 struct scan_control {
-	struct memcg *target;       /* whose limit; the root for global reclaim */
-	bool global;                /* kswapd or direct reclaim of the machine */
+	struct memcg *target; /* whose limit; the root for global reclaim */
+	bool global;          /* kswapd or direct reclaim of the machine */
 	bool kswapd, proactive;
 	bool may_swap, may_unmap, may_writepage;
 	int priority;
@@ -32,10 +32,10 @@ struct scan_control {
 	bool may_deactivate[2], force_deactivate, skipped_deactivate;
 	bool cache_trim, file_is_tiny;
 	uint64_t anon_cost, file_cost;
-	bool low_reclaim, low_skipped;     /* memory.low is ignored; was in the way */
-	bool full_walk;                    /* memcg_full_walk: do not stop when enough is reclaimed */
-	uint64_t elow, emin;               /* effective protection of the memcg at hand, pages */
-	bool walked;                       /* mglru: page tables were walked in this pass over an lruvec */
+	bool low_reclaim, low_skipped; /* memory.low is ignored; was in the way */
+	bool full_walk;                /* memcg_full_walk: do not stop when enough is reclaimed */
+	uint64_t elow, emin;           /* effective protection of the memcg at hand, pages */
+	bool walked;                   /* mglru: page tables were walked in this pass over an lruvec */
 };
 
 enum lru_type { LRU_ANON, LRU_FILE };
@@ -86,7 +86,7 @@ struct vm_options {
 struct reclaim_state {
 	const struct reclaim_ops *ops;
 	const struct vm_options *vm;
-	bool node_lock; /* lru_lock: per_node */
+	bool node_lock;         /* lru_lock: per_node */
 	struct kswapd *kswapds; /* by node */
 };
 
@@ -114,9 +114,9 @@ void kswapd_wake(struct task *t, uint32_t node);
 
 /* What shrink_folio_list() did with a page. */
 enum fate {
-	FATE_FREED,     /* gone: unmapped, written if need be, removed with a shadow, uncharged */
-	FATE_ACTIVATE,  /* referenced: to the active list */
-	FATE_KEEP,      /* stays where it was */
+	FATE_FREED,    /* gone: unmapped, written if need be, removed with a shadow, uncharged */
+	FATE_ACTIVATE, /* referenced: to the active list */
+	FATE_KEEP,     /* stays where it was */
 };
 /* The LRU's judgement of a mapped or marked page before anything is done to it; see folio_check_references(). */
 typedef enum fate (*judge_fn)(struct task *t, struct lruvec *lruvec, frame_t frame, struct scan_control *sc);
@@ -134,8 +134,9 @@ struct shrink_result {
  * LRU to put back under its lock (isolated_put()). At most SHRINK_MOST. Freed pages are uncharged at once, never
  * through the stock. Called without locks.
  */
-uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frames, enum fate *fates, uint32_t nr,
-			   struct scan_control *sc, judge_fn judge, struct shrink_result *result);
+uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frames, enum fate *fates,
+			   uint32_t nr, struct scan_control *sc, judge_fn judge,
+			   struct shrink_result *result);
 
 /* Drops reclaim's reference to a page that is to go back on a list; false: it is nobody's, and to be released. */
 static inline bool isolated_put(struct page *page)
@@ -151,7 +152,8 @@ uint64_t memcg_swap_room(const struct host *host, const struct memcg *m);
 /* One pass's protection of a memcg: updates sc->elow, emin; see mem_cgroup_calculate_protection(). */
 void memcg_protection(struct memcg *root, struct memcg *m, struct scan_control *sc);
 /* Statistics of a scan: PGSCAN_* and PGSTEAL_* by who asked. */
-void count_scan(struct task *t, struct memcg *m, const struct scan_control *sc, uint64_t scanned, uint64_t stolen);
+void count_scan(struct task *t, struct memcg *m, const struct scan_control *sc, uint64_t scanned,
+		uint64_t stolen);
 
 void reclaim_build(struct host *host); /* before the first lruvec; host->policies are there */
 void reclaim_start(struct host *host); /* kswapd of each node */

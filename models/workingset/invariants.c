@@ -15,7 +15,8 @@ struct found {
 	uint64_t *nodes;         /* by NUMA node: leaves that have to be listed */
 };
 
-static void look_at_leaf(const struct host *host, const struct page_object *object, uint64_t i, struct found *found)
+static void look_at_leaf(const struct host *host, const struct page_object *object, uint64_t i,
+			 struct found *found)
 {
 	const struct shadow_node *leaf = &object->tree->leaves[i];
 	uint64_t from = i << CACHE_SLOTS_LOG, count = 0, values = 0;
@@ -58,27 +59,29 @@ static void check_lists(struct host *host, const struct found *found, struct rec
 					 (long long)length);
 			listed += length;
 		}
-		record_invariant(record, "I13",
-				 workingset_nodes(host, node) == listed && listed == found->nodes[node],
-				 "node %u: workingset_nodes %lld, on lists %lld, leaves of shadows alone %lld", node,
-				 (long long)workingset_nodes(host, node), (long long)listed,
-				 (long long)found->nodes[node]);
+		record_invariant(
+			record, "I13", workingset_nodes(host, node) == listed && listed == found->nodes[node],
+			"node %u: workingset_nodes %lld, on lists %lld, leaves of shadows alone %lld", node,
+			(long long)workingset_nodes(host, node), (long long)listed,
+			(long long)found->nodes[node]);
 	}
 }
 
 static void check_stamps(const struct host *host, struct record *record)
 {
 	const uint64_t last = ((uint64_t)1 << workingset_stamp_bits(host)) - 1;
-	const struct shadow_fields f = { .workingset = true, .node = host->nr_nodes - 1,
-					 .memcg = host->cgroups->nr - 1, .stamp = last };
+	const struct shadow_fields f = {
+		.workingset = true, .node = host->nr_nodes - 1, .memcg = host->cgroups->nr - 1, .stamp = last
+	};
 	const struct shadow_fields back = shadow_unpack(host, shadow_pack(host, f));
 	uint64_t wrapped = (3 - shadow_unpack(host, shadow_pack(host, f)).stamp) & last;
 
-	record_invariant(record, "I16",
-			 back.workingset && back.node == f.node && back.memcg == f.memcg && back.stamp == last &&
-				 wrapped == 4 && workingset_stamp_bits(host) + workingset_bucket_order(host) < 64,
-			 "a shadow of node %u, memcg %u, stamp %llx comes back as %u, %u, %llx", f.node, f.memcg,
-			 (unsigned long long)f.stamp, back.node, back.memcg, (unsigned long long)back.stamp);
+	record_invariant(
+		record, "I16",
+		back.workingset && back.node == f.node && back.memcg == f.memcg && back.stamp == last &&
+			wrapped == 4 && workingset_stamp_bits(host) + workingset_bucket_order(host) < 64,
+		"a shadow of node %u, memcg %u, stamp %llx comes back as %u, %u, %llx", f.node, f.memcg,
+		(unsigned long long)f.stamp, back.node, back.memcg, (unsigned long long)back.stamp);
 }
 
 void workingset_check(struct host *host, struct record *record)
@@ -90,21 +93,24 @@ void workingset_check(struct host *host, struct record *record)
 	for (uint32_t i = 0; i < host->pages->nr_objects; i++) {
 		const struct page_object *object = host->pages->objects[i];
 
-		for (uint64_t leaf = 0; object->tree && object->nr_pages && leaf <= cache_tree_leaf(object->nr_pages - 1);
+		for (uint64_t leaf = 0;
+		     object->tree && object->nr_pages && leaf <= cache_tree_leaf(object->nr_pages - 1);
 		     leaf++)
 			look_at_leaf(host, object, leaf, &found);
 	}
 	found.shadows += elsewhere;
-	record_invariant(record, "I12",
-			 !found.wrong && count->refaults <= count->shadows_made &&
-				 count->shadows_made - count->shadows_gone == found.shadows,
-			 "%lld shadows made, %lld gone, %lld there, %lld refaults; %lld leaves or pages disagree",
-			 (long long)count->shadows_made, (long long)count->shadows_gone, (long long)found.shadows,
-			 (long long)count->refaults, (long long)found.wrong);
+	record_invariant(
+		record, "I12",
+		!found.wrong && count->refaults <= count->shadows_made &&
+			count->shadows_made - count->shadows_gone == found.shadows,
+		"%lld shadows made, %lld gone, %lld there, %lld refaults; %lld leaves or pages disagree",
+		(long long)count->shadows_made, (long long)count->shadows_gone, (long long)found.shadows,
+		(long long)count->refaults, (long long)found.wrong);
 	check_lists(host, &found, record);
 	for (uint32_t node = 0; node < host->nr_nodes; node++)
 		listed += workingset_nodes(host, node);
-	record_invariant(record, "I14", count->nodes_listed - count->nodes_unlisted - count->nodes_reclaimed == listed,
+	record_invariant(record, "I14",
+			 count->nodes_listed - count->nodes_unlisted - count->nodes_reclaimed == listed,
 			 "%lld nodes listed, %lld taken off, %lld reclaimed; there are %lld",
 			 (long long)count->nodes_listed, (long long)count->nodes_unlisted,
 			 (long long)count->nodes_reclaimed, (long long)listed);

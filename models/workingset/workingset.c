@@ -25,11 +25,13 @@ MODULE(axis_shadow_budget) = {
 enum { NODES, NODERECLAIM, SHADOWS, MADE, REFAULTS };
 
 static const struct metric metrics[] = {
-	[NODES] = { "workingset.nodes", "1", METRIC_GAUGE, "nodes that hold only shadows, as in /proc/vmstat" },
+	[NODES] = { "workingset.nodes", "1", METRIC_GAUGE,
+		    "nodes that hold only shadows, as in /proc/vmstat" },
 	[NODERECLAIM] = { "workingset.nodereclaim", "1", METRIC_COUNTER, "of those, taken by the shrinker" },
 	[SHADOWS] = { "workingset.shadows", "1", METRIC_GAUGE, "shadow entries that exist" },
 	[MADE] = { "workingset.evictions", "1", METRIC_COUNTER, "shadow entries that were made" },
-	[REFAULTS] = { "workingset.refault_tests", "1", METRIC_COUNTER, "pages that came back to their shadow" },
+	[REFAULTS] = { "workingset.refault_tests", "1", METRIC_COUNTER,
+		       "pages that came back to their shadow" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
 
@@ -167,7 +169,8 @@ void workingset_sample(struct host *host, sim_time_t now)
 		return;
 	record_sample(record, &metrics[NODES], "all", now, (double)all_nodes(host));
 	record_sample(record, &metrics[NODERECLAIM], "all", now, (double)count->nodes_reclaimed);
-	record_sample(record, &metrics[SHADOWS], "all", now, (double)(count->shadows_made - count->shadows_gone));
+	record_sample(record, &metrics[SHADOWS], "all", now,
+		      (double)(count->shadows_made - count->shadows_gone));
 }
 
 void workingset_finish(struct host *host)

@@ -36,7 +36,7 @@ struct shadow_node {
 	struct shadow_node *prev, *next; /* on its list_lru */
 	uint32_t memcg, file, leaf;      /* owner of the node object, and where it is */
 	uint16_t node;
-	uint16_t count, nr_values;       /* occupied slots; of these, shadows or places in swap */
+	uint16_t count, nr_values; /* occupied slots; of these, shadows or places in swap */
 	bool listed;
 };
 /* It changed: on or off the list. Under the tree's lock. */

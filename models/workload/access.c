@@ -141,7 +141,8 @@ uint64_t access_next(struct access *a)
 		a->position = page + 1 == a->nr_pages ? 0 : page + 1;
 		break;
 	case ACCESS_UNIFORM:
-		page = a->xorshift ? xorshift(&a->state) % a->nr_pages : stream_below(&a->stream, a->nr_pages);
+		page = a->xorshift ? xorshift(&a->state) % a->nr_pages
+				   : stream_below(&a->stream, a->nr_pages);
 		break;
 	case ACCESS_ZIPF:
 		page = a->table->shuffled[rank_of(a->table, probability(a))];

@@ -207,17 +207,18 @@ static void spawn(struct workload_task *w)
 	if (task_ends(o))
 		run_hold(w->host->run);
 	cgroup_task_attach(&w->task, w->memcg);
-	w->task.task = task_spawn(w->host->sim, &(struct task_attr){
-					 .name = w->name,
-					 .run = task_main,
-					 .arg = w,
-					 .owner = w,
-					 .on_exit = task_exit,
-					 .weight = o->weight ? cgroup_weight(o->weight) : w->memcg->weight,
-					 .cpu = (int32_t)o->cpu,
-					 .bandwidth = w->memcg->bandwidth,
-					 .start = (sim_time_t)dist_draw(&o->start, &stream),
-				 });
+	w->task.task = task_spawn(w->host->sim,
+				  &(struct task_attr){
+					  .name = w->name,
+					  .run = task_main,
+					  .arg = w,
+					  .owner = w,
+					  .on_exit = task_exit,
+					  .weight = o->weight ? cgroup_weight(o->weight) : w->memcg->weight,
+					  .cpu = (int32_t)o->cpu,
+					  .bandwidth = w->memcg->bandwidth,
+					  .start = (sim_time_t)dist_draw(&o->start, &stream),
+				  });
 }
 
 void workload_build(struct host *host)

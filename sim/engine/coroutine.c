@@ -50,7 +50,8 @@ void coroutine_begin(struct coroutine *self)
 #if defined(__x86_64__)
 
 void coroutine_start(void);
-__asm__(".text\n.p2align 4\n.globl coroutine_start\n.hidden coroutine_start\n.type coroutine_start,@function\n"
+__asm__(".text\n.p2align 4\n.globl coroutine_start\n.hidden coroutine_start\n.type "
+	"coroutine_start,@function\n"
 	"coroutine_start:\n"
 	"	movq %rdx, %rdi\n	xorl %ebp, %ebp\n	call coroutine_begin\n	ud2\n"
 	".size coroutine_start,.-coroutine_start\n");
@@ -138,7 +139,8 @@ static void jump(struct coroutine *from, struct coroutine *to)
 }
 #endif
 
-void coroutine_init(struct coroutine *co, struct arena *a, const char *name, void (*entry)(void *arg), void *arg)
+void coroutine_init(struct coroutine *co, struct arena *a, const char *name, void (*entry)(void *arg),
+		    void *arg)
 {
 	co->stack = stack_alloc(a);
 	co->limit = co->stack.base + STACK_RESERVE;

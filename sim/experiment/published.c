@@ -18,8 +18,9 @@ static bool matches(const char *wanted, const char *field)
 
 static bool row_matches(const struct published_from *from, char *fields[NR_COUNTS_FIELDS])
 {
-	return matches(from->experiment, fields[COUNTS_EXPERIMENT]) && matches(from->kernel, fields[COUNTS_KERNEL]) &&
-	       matches(from->setup, fields[COUNTS_SETUP]) && matches(from->metric, fields[COUNTS_METRIC]);
+	return matches(from->experiment, fields[COUNTS_EXPERIMENT]) &&
+	       matches(from->kernel, fields[COUNTS_KERNEL]) && matches(from->setup, fields[COUNTS_SETUP]) &&
+	       matches(from->metric, fields[COUNTS_METRIC]);
 }
 
 /* The number that `part` names in a value such as 1.5, "22,24", "[-41,39]" or "4/1024". */

@@ -25,8 +25,8 @@ struct section {
 struct rcu_cpu {
 	struct section *ahead; /* those that may not be over yet, in order */
 	uint32_t nr, room;
-	bool awaited;     /* a grace period waits for the section at hand, whose end is not known yet */
-	sim_time_t until; /* the end of the section that a grace period waits for */
+	bool awaited;       /* a grace period waits for the section at hand, whose end is not known yet */
+	sim_time_t until;   /* the end of the section that a grace period waits for */
 	uint32_t callbacks; /* queued here and not called yet */
 };
 

@@ -110,7 +110,8 @@ static void bind_member(struct expansion *x, const char *name, const struct node
 			environment_bind(&x->env, pool_printf(x->pool, "%s.%s", name, e->key), value->text);
 			continue;
 		}
-		complain(x->complaints, value->at, "a single value is expected, not %s", node_kind_name(value));
+		complain(x->complaints, value->at, "a single value is expected, not %s",
+			 node_kind_name(value));
 		x->failed = true;
 	}
 }

@@ -17,6 +17,7 @@ struct expansion {
 /* The tree with the names that are bound put in. */
 const struct node *each_write(struct expansion *x, const struct node *node);
 /* Calls then(x, arg) once for each row of the table that `map` describes, with its names bound. */
-void each_row(struct expansion *x, const struct node *map, void (*then)(struct expansion *x, void *arg), void *arg);
+void each_row(struct expansion *x, const struct node *map, void (*then)(struct expansion *x, void *arg),
+	      void *arg);
 
 #endif

@@ -20,8 +20,9 @@ static bool take(struct expansion *x, const struct entry *e, struct table_use *u
 	const struct {
 		const char *key, **to;
 	} texts[] = {
-		{ "counts", &use->file }, { "experiment", &use->experiment }, { "setup", &use->setup },
-		{ "kernel", &use->kernel }, { "lru", &use->lru },
+		{ "counts", &use->file }, { "experiment", &use->experiment },
+		{ "setup", &use->setup }, { "kernel", &use->kernel },
+		{ "lru", &use->lru },
 	};
 
 	if (!strcmp(e->key, "metrics") && e->value->kind == NODE_MAP) {
@@ -35,7 +36,8 @@ static bool take(struct expansion *x, const struct entry *e, struct table_use *u
 		}
 	}
 	complain(x->complaints, e->at,
-		 "unknown key '%.60s', or not of its kind; a table takes counts, experiment, kernel, lru, setup and "
+		 "unknown key '%.60s', or not of its kind; a table takes counts, experiment, kernel, lru, "
+		 "setup and "
 		 "metrics",
 		 e->key);
 	return false;
@@ -116,7 +118,8 @@ static void each_line(struct expansion *x, const struct table_use *use, FILE *in
 	free(line);
 }
 
-void each_row(struct expansion *x, const struct node *map, void (*then)(struct expansion *x, void *arg), void *arg)
+void each_row(struct expansion *x, const struct node *map, void (*then)(struct expansion *x, void *arg),
+	      void *arg)
 {
 	struct table_use use = { .setup = "${setup}" };
 	FILE *in;

@@ -21,7 +21,7 @@
 
 #include "sim/engine/xalloc.h"
 
-#define DEEPEST 32
+#define DEEPEST      32
 #define LONGEST_NAME 64
 
 struct value {
@@ -97,21 +97,21 @@ static void skip(struct parser *p)
 }
 
 /* Is the operator next? Then it is behind us. */
-static bool accept(struct parser *p, const char *operator)
+static bool accept(struct parser *p, const char *sign)
 {
-	size_t length = strlen(operator);
+	size_t length = strlen(sign);
 
 	skip(p);
-	if (strncmp(p->at, operator, length))
+	if (strncmp(p->at, sign, length))
 		return false;
 	p->at += length;
 	return true;
 }
 
-static void expect(struct parser *p, const char *operator)
+static void expect(struct parser *p, const char *sign)
 {
-	if (!accept(p, operator))
-		fail(p, "'%s' is expected before '%.30s'", operator, p->at);
+	if (!accept(p, sign))
+		fail(p, "'%s' is expected before '%.30s'", sign, p->at);
 }
 
 static struct value lookup(struct parser *p, const char *name)
@@ -200,18 +200,18 @@ static struct value product(struct parser *p)
 	struct value v = primary(p);
 
 	for (;;) {
-		char operator = '\0';
+		char sign = '\0';
 
-		for (const char *o = "*/%"; *o && !operator; o++)
+		for (const char *o = "*/%"; *o && !sign; o++)
 			if (accept(p, (const char[]){ *o, '\0' }))
-				operator = *o;
-		if (!operator || p->failed)
+				sign = *o;
+		if (!sign || p->failed)
 			return v;
 		double left = needed(p, v), right = needed(p, primary(p));
 
-		if (operator != '*' && right == 0)
+		if (sign != '*' && right == 0)
 			return fail(p, "a division by 0");
-		v = number(operator == '*' ? left * right : operator == '/' ? left / right : fmod(left, right));
+		v = number(sign == '*' ? left * right : sign == '/' ? left / right : fmod(left, right));
 	}
 }
 
@@ -247,7 +247,8 @@ static struct value comparison(struct parser *p)
 		bool numbers = left.is_number && right.is_number;
 		int order = numbers ? (left.number > right.number) - (left.number < right.number)
 				    : strcmp(as_text(p, left), as_text(p, right));
-		const bool holds[] = { order == 0, order != 0, order <= 0, order >= 0, order < 0, order > 0 };
+		const bool holds[] = { order == 0, order != 0,  order <= 0,
+				       order >= 0, (order < 0), (order > 0) };
 
 		return number(holds[i]);
 	}

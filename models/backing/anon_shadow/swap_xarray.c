@@ -46,7 +46,8 @@ bool swap_xarray_add(struct task *t, swap_slot_t slot, frame_t frame, struct mem
 {
 	slot_t before = SLOT_EMPTY;
 
-	return cache_add(t, space_of(host_of(t), slot), index_of(slot), frame, owner, &before, NULL) == CACHE_ADDED;
+	return cache_add(t, space_of(host_of(t), slot), index_of(slot), frame, owner, &before, NULL) ==
+	       CACHE_ADDED;
 }
 
 void swap_xarray_del(struct task *t, swap_slot_t slot, frame_t frame, struct memcg *target)
