@@ -215,7 +215,7 @@ static void stacks_are_apart_and_reused(void **state)
 	arena_destroy(a);
 }
 
-/* Two simulations want more guard pages than a process has mappings (as a rule): the later stacks do without. */
+/* Two simulations want more guard pages than a process has mappings, as a rule: later stacks do without. */
 static void guards_run_out(void **state)
 {
 	struct arena *one = arena_create(), *two = arena_create();

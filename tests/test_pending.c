@@ -1,8 +1,8 @@
 /*
  * test_pending.c - the pending set against a reference that knows everything and sorts by looking.
  *
- * All three classes of slots take part, so both the heap of timers and the tournament of CPUs are at work, and
- * the engine's own cross-check is on. Times come from a coarse grid: most events have company.
+ * All three classes of slots take part, so the heap of timers and the tournament of CPUs are at work, and the
+ * engine's own cross-check is on. Times come from a coarse grid: most events have company.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -284,7 +284,7 @@ static void what_is_moved_again_and_again_takes_no_room(void **state)
 
 /* ---- a number that is used again ---- */
 
-/* What a released slot left behind at the same time must not lend its class to the next owner of the number. */
+/* What a released slot left behind at a time must not lend its class to the next owner of its number. */
 static void a_stale_entry_lends_nothing(void **state)
 {
 	struct sim *sim = new_sim(1, false);

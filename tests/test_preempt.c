@@ -1,7 +1,7 @@
 /*
- * test_preempt.c - when a running task gives way: the two models of preemption, sections, spinning, user work.
+ * test_preempt.c - when a running task gives way: models of preemption, sections, spinning, user work.
  *
- * In most tests a task works on one CPU while a sleeper of the same CPU wakes up; what is looked at is when the
+ * In most tests a task works on a CPU while a sleeper of the same CPU wakes up; what is looked at is when the
  * sleeper gets to run, and when the worker is done. Costs are zero.
  */
 #include "tests/hw_host.h"

@@ -111,7 +111,7 @@ static struct queue run_queue(uint32_t cpus, double load, bool constant, bool us
 	host_finish(sim);
 	assert_int_equal(q.left, WARM_UP + NR_JOBS);
 
-	/* Little's law, exactly, since the system begins and ends empty; and the same from the scheduler's side. */
+	/* Little's law, exact since the system begins and ends empty; and the same by the scheduler. */
 	for (uint32_t i = 0; i < cpus; i++) {
 		assert_true(cpu_busy(sim, &sim_sched(sim)->cpus[i]) <= sim_now(sim));
 		busy += cpu_busy(sim, &sim_sched(sim)->cpus[i]);

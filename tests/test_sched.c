@@ -49,7 +49,7 @@ static void equals_alternate_by_slices(void **state)
 	uint32_t changes = 0;
 
 	(void)state;
-	/* Two tasks: a slice is 24 ms / 2. Looked at in between the milliseconds, to stay clear of the ends. */
+	/* Two tasks: a slice is 24 ms / 2. Looked at between the milliseconds, to stay clear of the ends. */
 	for (sim_time_t ms = 1; ms < 1200; ms++) {
 		host_run(sim, ms * SIM_MS + SIM_MS / 2);
 		const struct task *now = sim_sched(sim)->cpus[0].current;
@@ -353,7 +353,7 @@ static void yield_lets_another_go_first(void **state)
 		host_task(sim, 0, note_turn, &next);
 	host_finish(sim);
 	assert_int_equal(turns[0] + turns[1] + turns[2], 3); /* each has been once: 0, 1, 2 */
-	for (uint32_t i = 1; i < 7; i++) /* as long as nobody has ended */
+	for (uint32_t i = 1; i < 7; i++)                     /* as long as nobody has ended */
 		assert_int_not_equal(turns[i], turns[i - 1]);
 	sim_destroy(sim);
 }

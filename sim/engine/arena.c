@@ -25,7 +25,7 @@
 /* Mappings are a limited resource (vm.max_map_count, 65,530 by default); each guard page takes two. */
 #define MAX_GUARDS 28000
 
-/* Free stacks that keep their pages. To give pages back is dear: every CPU of the process has to hear of it. */
+/* Free stacks that keep their pages. Giving pages back is dear: all CPUs of the process have to be told. */
 #define WARM_STACKS 64
 
 /* Stacks start at different offsets in a page, or the hot tops of all would fall into the same cache sets. */
@@ -61,8 +61,8 @@ static void *reserve(void)
 {
 	for (uintptr_t i = 0; i < MAX_BASES; i++) {
 		void *want = (char *)FIRST_BASE + i * 2 * HALF;
-		void *got = mmap(want, 2 * HALF, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
-				 -1, 0);
+		void *got = mmap(want, 2 * HALF, PROT_NONE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
 		if (got == want)
 			return got;
@@ -80,7 +80,7 @@ struct arena *arena_create(void)
 
 	if (!base)
 		return NULL;
-	/* Simulations walk over all their objects all the time; stacks keep small pages, of which most use one. */
+	/* Simulations walk over all their objects all the time; stacks keep small pages: most use one. */
 	madvise(base, HALF, MADV_HUGEPAGE);
 	open_range(base, CHUNK);
 	struct arena *a = (struct arena *)(void *)base;
@@ -262,7 +262,7 @@ const void *stack_owner_by_guard(const void *address)
 {
 	uintptr_t at = (uintptr_t)address, low = at & ~(ARENA_STACK_SIZE - 1);
 
-	/* Only where reserve() puts arenas, in their upper halves: elsewhere nothing is known about addresses. */
+	/* Only in the upper halves of where reserve() puts arenas: nothing is known about other addresses. */
 	if (at < FIRST_BASE || at >= FIRST_BASE + MAX_BASES * 2 * HALF || !((at - FIRST_BASE) & HALF) ||
 	    at - low >= PAGE)
 		return NULL;

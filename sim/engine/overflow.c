@@ -1,7 +1,7 @@
 /*
  * overflow.c - from a fault in a guard page to a message with the task's name.
  *
- * A task whose stack is full cannot run a signal handler on it, so the handler has a stack of its own, one for
+ * A task whose stack is full cannot run a signal handler on it, so the handler has a stack of its own, one in
  * each thread that creates simulations. It looks who owns the guard page (arena.h), says so and aborts. Any
  * other fault is none of its business: it restores the default and lets the instruction fault again.
  *

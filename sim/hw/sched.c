@@ -29,19 +29,16 @@ static void socket_range(const struct sched *s, const struct cpu *cpu, uint32_t 
 	*to = machine_socket_first(s->machine, cpu->socket + 1);
 }
 
-/* The idle CPU that is nearest: itself, of its socket, any; NULL if there is none. */
-static struct cpu *find_idle(struct sched *s, const struct cpu *near)
+/* The idle CPU that is nearest: itself, of its socket, any; nr_cpus if there is none. */
+static uint32_t find_idle(const struct sched *s, const struct cpu *near)
 {
 	uint32_t from, to, found;
 
 	if (bit_test(s->idle, near->id))
-		return &s->cpus[near->id];
+		return near->id;
 	socket_range(s, near, &from, &to);
 	found = bit_find_round(s->idle, from, to, near->id);
-	if (found < to)
-		return &s->cpus[found];
-	found = bit_find_round(s->idle, 0, s->nr_cpus, near->id);
-	return found < s->nr_cpus ? &s->cpus[found] : NULL;
+	return found < to ? found : bit_find_round(s->idle, 0, s->nr_cpus, near->id);
 }
 
 /* ---- accounting ---- */
@@ -288,11 +285,11 @@ void sched_rotate(struct sim *sim, struct cpu *cpu)
 	sched_next(sim, cpu);
 	/* Only behind a pinned task can it have to wait while a CPU is idle. */
 	if (t->on_queue && !t->pinned && cpu->current->pinned) {
-		struct cpu *idle = find_idle(s, cpu);
+		uint32_t idle = find_idle(s, cpu);
 
-		if (idle) {
-			leave_idleness(sim, idle);
-			sched_next(sim, idle);
+		if (idle < s->nr_cpus) {
+			leave_idleness(sim, &s->cpus[idle]);
+			sched_next(sim, &s->cpus[idle]);
 		}
 	}
 }
@@ -304,17 +301,19 @@ struct cpu *sched_select_cpu(struct sched *s, const struct task *t, const struct
 	if (t->pinned)
 		return prev;
 	const struct cpu *near = prev ? prev : waker_cpu ? waker_cpu : &s->cpus[0];
-	struct cpu *idle = find_idle(s, near);
+	uint32_t idle = find_idle(s, near);
 
-	if (idle || prev)
-		return idle ? idle : prev;
+	if (idle < s->nr_cpus)
+		return &s->cpus[idle];
+	if (prev)
+		return prev;
 	/* A new task on a busy machine: the shortest queue. */
-	struct cpu *best = &s->cpus[near->id];
+	uint32_t best = near->id;
 
-	for (uint32_t i = 0; i < s->nr_cpus && best->nr_queued; i++)
-		if (s->cpus[i].nr_queued < best->nr_queued)
-			best = &s->cpus[i];
-	return best;
+	for (uint32_t i = 0; i < s->nr_cpus && s->cpus[best].nr_queued; i++)
+		if (s->cpus[i].nr_queued < s->cpus[best].nr_queued)
+			best = i;
+	return &s->cpus[best];
 }
 
 /* A sleeper has at most half a latency of credit (place_entity); a new task starts a slice behind. */
