@@ -149,6 +149,7 @@ void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint3
 	page->index = index;
 	page->flags = (uint16_t)(flags | PG_CHARGED);
 	page->batched = 0;
+	page->refs = page->gen = 0;
 }
 
 /* zone_highsize(): the low watermark, shared by the node's CPUs, but at least four batches. */
