@@ -76,6 +76,8 @@ static const struct option rows[] = {
 	     "estimate: two stores, a miss at times"),
 	COST(stat_level, "600ps", "an add to the CPU's counter of one level (6.8 on)",
 	     "estimate: a load, an add, a compare"),
+	COST(dying_test, "50ps", "is the cgroup of an update being removed",
+	     "estimate: a well predicted branch on a line that the update uses anyway"),
 	COST(stat_hop, "3ns", "following one pointer to the next level (6.8 on)",
 	     "estimate: a dependent load from the second cache"),
 	COST(flush_cpu, "60ns", "one possible CPU with nothing to flush, beside its lock",

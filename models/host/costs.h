@@ -50,6 +50,7 @@ struct kernel_costs {
 	sim_time_t rstat_check;  /* "is it on the updated list already" */
 	sim_time_t rstat_link;   /* link one level; pass one sibling when unlinking */
 	sim_time_t stat_level;   /* add to the per-CPU counter of one level (6.8+) */
+	sim_time_t dying_test;   /* is the cgroup of an update being removed? (seed 1, patch 3) */
 	sim_time_t stat_hop;     /* load a pointer that the next load depends on, per level (6.8+) */
 	sim_time_t flush_cpu;    /* one possible CPU with nothing to flush, beside its lock: check, loop */
 	sim_time_t flush_slot;   /* one counter slot of a visited pair */

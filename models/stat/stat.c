@@ -10,6 +10,7 @@
  * The truth is added up the tree at the same instant, whatever the policies do, so that an update that gets
  * lost on the kernel's way shows as a difference (invariants.c).
  */
+#include "models/stat/dying/dying.h"
 #include "models/stat/stat_impl.h"
 
 static const struct axis axes[NR_STAT_AXES] = { 0 };
@@ -88,6 +89,7 @@ void stat_build_policies(struct host *host, const struct stat_policy policy[NR_S
 		spin_lock_init(&st->cpus[i].lock, cpu_class);
 	line_init(&st->line);
 	spin_lock_init(&st->flush_lock, lock_class(host->sim, "stats_flush_lock"));
+	st->flush_late = 2 * FLUSH_TIME; /* a machine that has been up: its root was flushed just now */
 	st->memcg_threshold = (uint64_t)host->charge_batch * host->nr_cpus;
 	stat_metrics_build(host);
 	st->lock->init(host);
@@ -109,7 +111,10 @@ void stat_build(struct host *host)
 			.state = host_policy_state(host, axis_names[i]),
 		};
 	}
+	const struct dying_stats_ops *dying = host_policy_ops(host, "dying_stats");
+
 	stat_build_policies(host, policy, scenario_section(host->scenario, "statistics"));
+	host->stat->dying_cost = dying->cost(host);
 }
 
 void stat_build_memcg(struct memcg *m)
@@ -171,6 +176,7 @@ void mod_lruvec_state(struct task *t, struct memcg *m, uint32_t node, enum stat_
 	assert(item < NR_LRUVEC_ITEMS && node < m->host->nr_nodes);
 	if (!val)
 		return;
+	cpu_defer(t, stat_of(m->host)->dying_cost);
 	struct stat_pair *pair = add(t, m, item, val);
 
 	add_node(pair, node, item, val);
@@ -182,6 +188,7 @@ void mod_memcg_state(struct task *t, struct memcg *m, enum stat_item item, int64
 	assert(item >= NR_LRUVEC_ITEMS && item < NR_STATE_ITEMS);
 	if (!val)
 		return;
+	cpu_defer(t, stat_of(m->host)->dying_cost);
 	notify(t, add(t, m, item, val), item, val, STAT_STATE);
 }
 

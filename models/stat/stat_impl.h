@@ -139,6 +139,7 @@ struct stat_state {
 	struct stat_options options;
 	const struct stat_inventory *items;
 	sim_time_t pair_cost;  /* of the flush of one pair, all but waiting */
+	sim_time_t dying_cost; /* of an update: whose counters is it to go to? Axis dying_stats */
 	struct stat_cpu *cpus; /* by possible CPU */
 	/* Words of the unified flush, neighbours in the kernel's data: one line. */
 	struct line line;

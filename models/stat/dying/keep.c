@@ -1,0 +1,34 @@
+/*
+ * keep.c - dying_stats: a removed cgroup keeps counting for itself until it is freed. What cgroup v2 did up to
+ * the series of seed 1: get_non_dying_memcg_start() returned at once.
+ */
+#include "models/stat/dying/dying.h"
+#include "sim/module.h"
+
+static const struct axis axis = { .fallback = "keep" };
+
+MODULE(axis_dying_stats) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_AXIS,
+	.name = "dying_stats",
+	.help = "whether updates of a removed cgroup go to its parent, and what asking costs each update",
+	.source = "mm/memcontrol.c, get_non_dying_memcg_start()",
+	.ops = &axis,
+};
+
+static sim_time_t cost(const struct host *host)
+{
+	(void)host;
+	return 0;
+}
+
+static const struct dying_stats_ops ops = { .cost = cost };
+
+MODULE(dying_stats_keep) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_POLICY,
+	.axis = "dying_stats",
+	.name = "keep",
+	.help = "a removed cgroup counts for itself",
+	.ops = &ops,
+};
