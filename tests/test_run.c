@@ -32,7 +32,7 @@ static double value(const struct result *r, const char *metric)
 {
 	double v;
 
-	assert_true(validate_value(r->record, metric, "all", &v));
+	assert_true(validate_value(r->record, &(struct validate_row){ .metric = metric, .entity = "all" }, &v));
 	return v;
 }
 

@@ -99,18 +99,28 @@ static void test_published_wrong(void **state)
 		&value, why));
 }
 
+static bool find(const struct record *r, const char *metric, const char *entity, const char *per, double *value)
+{
+	return validate_value(r, &(struct validate_row){ .metric = metric, .entity = entity, .per = per }, value);
+}
+
 static void test_value(void **state)
 {
 	static const struct metric m = { "things", "1", METRIC_COUNTER, "things" };
+	static const struct metric n = { "boxes", "1", METRIC_COUNTER, "boxes" };
 	struct record *r = record_new(2);
 	double value;
 
 	(void)state;
 	record_summary(r, &m, "/a", 3);
-	assert_true(validate_value(r, "things", "/a", &value));
+	record_summary(r, &n, "/a", 2);
+	assert_true(find(r, "things", "/a", NULL, &value));
 	assert_true(value == 3);
-	assert_false(validate_value(r, "things", "/b", &value));
-	assert_false(validate_value(r, "thing", "/a", &value));
+	assert_true(find(r, "things", "/a", "boxes", &value));
+	assert_true(value == 1.5);
+	assert_false(find(r, "things", "/b", NULL, &value));
+	assert_false(find(r, "thing", "/a", NULL, &value));
+	assert_false(find(r, "things", "/a", "bags", &value));
 	record_free(r);
 }
 

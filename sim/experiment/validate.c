@@ -39,6 +39,8 @@ static const struct option rows[] = {
 	OPTION(struct validate_row, variant, OPT_STRING, .help = "of which variant; the first if not given"),
 	OPTION(struct validate_row, relative_to, OPT_STRING,
 	       .help = "the published number is a ratio to the value of this variant"),
+	OPTION(struct validate_row, per, OPT_STRING,
+	       .help = "metric of the same entity that the value is divided by: misses per read"),
 	OPTION(struct validate_row, published, OPT_NUMBER, .fallback = "0", .help = "the published number"),
 	OPTION_AS("published_from", struct validate_row, from, OPT_MAP, .sub = &from_table,
 		  .help = "where to find it in a table instead"),
@@ -90,7 +92,7 @@ struct verdict validate_judge(const struct validate_row *row, double published, 
 	return v;
 }
 
-bool validate_value(const struct record *r, const char *metric, const char *entity, double *value)
+static bool find_value(const struct record *r, const char *metric, const char *entity, double *value)
 {
 	for (uint32_t i = 0; i < r->nr_values; i++) {
 		const struct value_row *v = &r->values[i];
@@ -102,4 +104,15 @@ bool validate_value(const struct record *r, const char *metric, const char *enti
 		return true;
 	}
 	return false;
+}
+
+bool validate_value(const struct record *r, const struct validate_row *row, double *value)
+{
+	double divisor = 1;
+
+	if (!find_value(r, row->metric, row->entity, value) ||
+	    (row->per && !find_value(r, row->per, row->entity, &divisor)))
+		return false;
+	*value /= divisor;
+	return true;
 }

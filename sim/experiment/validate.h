@@ -28,6 +28,7 @@ struct validate_row {
 	const char *source, *row;
 	const char *metric, *entity, *variant;
 	const char *relative_to;
+	const char *per; /* metric of the same entity that the value is divided by; NULL: none */
 	double published;
 	struct published_from from;
 	double band, slack;
@@ -56,7 +57,7 @@ struct verdict {
 struct verdict validate_judge(const struct validate_row *row, double published, const struct mean *simulated,
 			      const struct mean *base);
 
-/* A summary value of a record, by names; false: it has none. */
-bool validate_value(const struct record *r, const char *metric, const char *entity, double *value);
+/* What a row is about, in a record: one of its summary values, or a quotient of two; false: it has none. */
+bool validate_value(const struct record *r, const struct validate_row *row, double *value);
 
 #endif

@@ -93,7 +93,7 @@ static void add_value(const struct record *record, const struct validate_row *ro
 {
 	double value;
 
-	if (!validate_value(record, row->metric, row->entity, &value))
+	if (!validate_value(record, row, &value))
 		return;
 	mean->sum += value;
 	mean->n++;

@@ -15,7 +15,7 @@
  *	         metrics: { miss: pass.miss } }
  *
  * binds limit, pattern and r; kernel ("6.12.117"), release ("6.12"), lru, metric, value; and is ("pass.miss").
- * Without `metrics` all rows fit. Items that come out the same stand once. Names bound earlier may be used in
+ * A name in the pattern that is bound before stands for its value. Without `metrics` all rows fit. Items that come out the same stand once. Names bound earlier may be used in
  * later values of `each` and everywhere in the item, in keys too.
  */
 #ifndef SIM_SCENARIO_EACH_H

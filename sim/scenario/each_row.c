@@ -43,23 +43,39 @@ static bool take(struct expansion *x, const struct entry *e, struct table_use *u
 	return false;
 }
 
-/* Does the text fit the pattern? Then what stands for each ${name} is bound. */
+static const char *bound_to(const struct environment *env, size_t nr, const char *name)
+{
+	while (nr-- > 0)
+		if (!strcmp(env->bindings[nr].name, name))
+			return env->bindings[nr].value;
+	return NULL;
+}
+
+/*
+ * Does the text fit the pattern? Then what stands for each ${name}, up to the next ';' at most, is bound. A
+ * name that is bound before the row stands for its value: so rows can be chosen by names before.
+ */
 static bool fits(struct expansion *x, const char *pattern, const char *text)
 {
+	size_t before = x->env.nr;
+
 	while (*pattern) {
 		if (strncmp(pattern, "${", 2)) {
 			if (*pattern++ != *text++)
 				return false;
 			continue;
 		}
-		const char *name = pattern + 2, *end = strchr(name, '}');
+		const char *end = strchr(pattern, '}'), *name, *wanted;
 		size_t length;
 
 		if (!end)
 			return false;
-		length = end[1] ? strcspn(text, (const char[]){ end[1], '\0' }) : strlen(text);
-		environment_bind(&x->env, pool_text(x->pool, name, (size_t)(end - name)),
-				 pool_text(x->pool, text, length));
+		name = pool_text(x->pool, pattern + 2, (size_t)(end - pattern) - 2);
+		length = strcspn(text, (const char[]){ ';', end[1], '\0' });
+		wanted = bound_to(&x->env, before, name);
+		if (wanted && (strlen(wanted) != length || strncmp(wanted, text, length)))
+			return false;
+		environment_bind(&x->env, name, pool_text(x->pool, text, length));
 		text += length;
 		pattern = end + 1;
 	}
@@ -90,8 +106,9 @@ static bool bind_line(struct expansion *x, const struct table_use *use, char *fi
 
 	if (!same(use->experiment, fields[COUNTS_EXPERIMENT]) || !same(use->kernel, fields[COUNTS_KERNEL]) ||
 	    !same(use->lru, fields[COUNTS_LRU]) || (use->metrics && !is) ||
-	    !fits(x, use->setup, fields[COUNTS_SETUP]))
+	    (use->setup && !fits(x, use->setup, fields[COUNTS_SETUP])))
 		return false;
+	bind_field(x, "setup", fields[COUNTS_SETUP]);
 	bind_field(x, "kernel", fields[COUNTS_KERNEL]);
 	bind_release(x, fields[COUNTS_KERNEL]);
 	bind_field(x, "lru", fields[COUNTS_LRU]);
@@ -121,7 +138,7 @@ static void each_line(struct expansion *x, const struct table_use *use, FILE *in
 void each_row(struct expansion *x, const struct node *map, void (*then)(struct expansion *x, void *arg),
 	      void *arg)
 {
-	struct table_use use = { .setup = "${setup}" };
+	struct table_use use = { 0 };
 	FILE *in;
 
 	for (size_t i = 0; i < map->nr; i++)
