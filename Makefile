@@ -10,7 +10,7 @@ PREFIX ?= /usr/local
 say = $(if $(V),,@echo '  $(1) $(2)';)
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-PKGS = gsl yaml-0.1 sqlite3
+PKGS = gsl yaml-0.1 sqlite3 libzstd
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
