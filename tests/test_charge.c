@@ -214,7 +214,8 @@ static void test_out_of_memory(void **state)
 	struct memcg *small = memcg_find(f.host, "/small");
 
 	assert_int_equal(small->events[EVENT_OOM], 1);
-	assert_int_equal(small->events[EVENT_MAX], 18);
+	assert_int_equal(small->events[EVENT_OOM_KILL], 1);
+	assert_int_equal(small->events[EVENT_MAX], 18 + 17);
 	assert_int_equal(small->nr_charged - small->nr_kmem, 0); /* it ended, and its memory with it */
 	assert_in_range(small->memory.watermark, 100, 100);
 	assert_int_equal(memcg_find(f.host, "/large")->memory.failcnt, 0);

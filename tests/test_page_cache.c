@@ -215,29 +215,30 @@ static void test_remote(void **state)
 
 /* ---- a limit ---- */
 
-static void read_to_limit(struct task *t, void *arg)
+static void read_past_limit(struct task *t, void *arg)
 {
 	struct cache_test *x = arg;
-	struct memcg *level = NULL;
-	uint64_t i = 0;
 
-	while (file_read(t, x->d, x->file, i, &level) == FILE_MISS)
-		i++;
+	read_pages(t, x, x->d, 0, 99, FILE_MISS);
 	/* 100 pages, of which one holds the nodes of the first 64 and the next. */
-	assert_ptr_equal(level, x->d);
-	assert_int_equal(i, 99);
 	assert_int_equal(x->d->nr_kmem, 1);
 	assert_int_equal(memcg_current(x->d), 100);
 	assert_int_equal(file_present(x->file), 99);
+	assert_int_equal(x->d->events[EVENT_MAX], 0);
 	/* What is there is there for everybody. */
 	read_pages(t, x, x->c, 0, 99, FILE_HIT);
 	assert_int_equal(memcg_current(x->c), 0);
+	/* One more, and others make room for it. */
+	read_pages(t, x, x->d, 99, 1, FILE_MISS);
+	assert_int_equal(x->d->events[EVENT_MAX], 1);
+	assert_in_range(file_present(x->file), 40, 99 - 32 + 1);
+	assert_true(memcg_current(x->d) <= 100);
 }
 
 static void test_limit(void **state)
 {
 	(void)state;
-	run_task(read_to_limit);
+	run_task(read_past_limit);
 }
 
 /* ---- two readers who miss the same page: one brings it in, the other's page is given back ---- */

@@ -3,15 +3,19 @@
  * Linux 6.1.
  *
  * A charge takes pages from the CPU's stock; else it charges a whole batch on the counters and puts the
- * surplus into the stock. What cannot be charged raises a `max` event at the level in the way, drains the
- * stocks of that subtree once, and tries again as often as the kernel does: 18 attempts in all.
+ * surplus into the stock. What cannot be charged, not even without the surplus, raises a `max` event at the
+ * level in the way and reclaims there; the stocks of that subtree are drained once. A charge that nothing
+ * helps makes 18 attempts before the OOM killer is called, and begins anew when that has killed somebody: 17
+ * more if the charger itself is the victim, who then fails.
  *
- * Left out: reclaim, so an attempt that fails changes nothing but the count; memory.high, whose only means
- * is reclaim and the wait for it. The root's own pages are not counted, as on cgroup v2.
+ * What was charged above memory.high is noted for the way back to user mode (high.c). The root's own pages
+ * are not counted, as on cgroup v2.
  */
 #include "models/cgroup/stock.h"
+#include "models/pressure/pressure.h"
+#include "models/reclaim/reclaim.h"
 
-#define MAX_RETRIES 16
+#define COSTLY_PAGES 8u /* 1 << PAGE_ALLOC_COSTLY_ORDER */
 
 static struct memcg *counter_owner(struct page_counter *c)
 {
@@ -51,36 +55,63 @@ static bool fail(struct memcg *level, struct memcg **failed)
 	return false;
 }
 
+/* One charge that did not go through at once. */
+struct attempt {
+	struct memcg *memcg;
+	uint32_t nr;
+	int retries;
+	bool drained, passed_oom;
+};
+
+/* Room for nr pages is wanted below `level`; false when there is no hope left. */
+static bool make_room(struct task *t, struct attempt *a, struct memcg *level)
+{
+	uint64_t reclaimed;
+
+	memcg_event(level, EVENT_MAX);
+	bool outer = psi_memstall_enter(t);
+
+	reclaimed = reclaim_memcg(t, level, a->nr, true, false);
+	task_sync(t);
+	psi_memstall_leave(t, outer);
+	if (level->memory.usage + a->nr <= level->memory.max)
+		return true;
+	if (!a->drained) {
+		memcg_drain_all_stock(t, level);
+		a->drained = true;
+		return true;
+	}
+	if ((reclaimed && a->nr <= COSTLY_PAGES) || a->retries--)
+		return true;
+	if (a->passed_oom && task_killed(t))
+		return false;
+	if (!memcg_out_of_memory(t, level, a->nr))
+		return false;
+	a->passed_oom = true;
+	a->retries = MAX_RECLAIM_RETRIES;
+	return true;
+}
+
 static bool charge_slowly(struct task *t, struct memcg *m, uint32_t nr, struct memcg **failed)
 {
 	const struct host *host = m->host;
 	uint32_t batch = nr > host->charge_batch ? nr : host->charge_batch;
+	struct attempt a = { .memcg = m, .nr = nr, .retries = MAX_RECLAIM_RETRIES };
 	struct page_counter *over;
-	bool drained = false;
 
-	for (int retries = MAX_RETRIES;;) {
+	for (;;) {
 		if (try_counters(t, m, batch, &over)) {
 			settle(t, m, nr, batch);
+			memcg_note_high(t, m, batch);
 			return true;
 		}
 		struct memcg *level = counter_owner(over);
 
-		if (batch > nr) {
+		if (batch > nr)
 			batch = nr;
-		} else if (!may_block(t)) {
+		else if (!may_block(t) || !make_room(t, &a, level))
 			return fail(level, failed);
-		} else {
-			memcg_event(level, EVENT_MAX);
-			if (over->usage + nr <= over->max) {
-				/* Room was made meanwhile; this attempt is not counted. */
-			} else if (!drained) {
-				memcg_drain_all_stock(t, level);
-				drained = true;
-			} else if (!retries--) {
-				memcg_event(level, EVENT_OOM);
-				return fail(level, failed);
-			}
-		}
+		task_sync(t);
 		if (stock_consume(t, m, nr)) {
 			m->nr_charged += nr;
 			return true;

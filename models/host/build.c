@@ -80,6 +80,7 @@ static void build(struct run *run)
 	for (uint32_t i = 0; i < host->cgroups->nr; i++)
 		stat_build_memcg(host->cgroups->all[i]);
 	stat_start(host);
+	reclaim_start(host);
 	workload_build(host);
 }
 

@@ -54,6 +54,8 @@ static const struct option rows[] = {
 	     "estimate: a cold struct page, two locked operations"),
 	COST(reclaim_page, "60ns", "looking at it: page lock, references, flags",
 	     "estimate: rmap walk of a page mapped once, or a look at its flags"),
+	COST(oom_report, "10ms", "what the OOM killer prints before it kills",
+	     "estimate: some sixty lines to a console, 1 ms without one, 40 ms at 115,200 baud"),
 	COST(walk_entry, "4ns", "a page-table entry that a walk comes by",
 	     "estimate: a load in order; where it is young, a cold struct page, several of them at a time"),
 	COST(cache_lookup, "45ns", "finding a cached page and checking it",

@@ -36,6 +36,7 @@ struct kernel_costs {
 	sim_time_t reclaim_memcg; /* a memcg on a walk: iterator, protection, scan amounts */
 	sim_time_t scan_page;     /* isolating a page: list, flags, reference */
 	sim_time_t reclaim_page;  /* looking at an isolated page: lock, references, flags */
+	sim_time_t oom_report;    /* the OOM killer's messages */
 	sim_time_t walk_entry;    /* a page-table entry that a walk, or a look around, comes by */
 	/* Page cache. */
 	sim_time_t cache_lookup; /* filemap_get_pages of a page that is there */

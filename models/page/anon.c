@@ -149,6 +149,7 @@ bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct me
 	count_memcg_events(t, a->memcg, PGFAULT, 1);
 	if (!fault(t, a, index, failed))
 		return false;
+	memcg_handle_over_high(t);
 	cpu_defer(t, costs->touch);
 	return true;
 }

@@ -64,6 +64,7 @@ enum file_result file_touch(struct task *t, struct memcg *m, struct file_object 
 		mapping_touch(t, f->object.mapping, index, page_of(host, frame));
 	else
 		result = fault(t, m, f, index, failed);
+	memcg_handle_over_high(t);
 	cpu_defer(t, host->costs->touch);
 	return result;
 }

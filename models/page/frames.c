@@ -7,10 +7,11 @@
  * Frames that were never used are handed out in order, which is why a large host costs memory only for what
  * it uses.
  *
- * A node has one zone here. Left out: watermarks and what happens below them; a frame that is not to be had
- * anywhere is an allocation that fails.
+ * A node has one zone here. What happens when its free frames fall to the low watermark is the business of
+ * models/reclaim.
  */
 #include "models/page/page_impl.h"
+#include "models/reclaim/reclaim.h"
 
 #include <math.h>
 
@@ -100,16 +101,26 @@ static frame_t take(struct task *t, struct host *host, uint32_t nid)
 	return pop(ps->pages, &list->free);
 }
 
-frame_t frame_alloc(struct task *t, struct host *host)
+frame_t frame_alloc_above(struct task *t, struct host *host, enum watermark mark)
 {
 	uint32_t local = t->cpu->node;
-	frame_t frame;
+	frame_t frame = NO_FRAME;
 
 	cpu_defer(t, host->costs->page_alloc);
-	frame = take(t, host, local);
-	for (uint32_t i = 1; !frame && i < host->nr_nodes; i++)
-		frame = take(t, host, (local + i) % host->nr_nodes);
+	for (uint32_t i = 0; !frame && i < host->nr_nodes; i++) {
+		uint32_t nid = (local + i) % host->nr_nodes;
+
+		if (node_free(host, nid) > node_watermark(host, nid, mark))
+			frame = take(t, host, nid);
+	}
 	return frame;
+}
+
+frame_t frame_alloc(struct task *t, struct host *host)
+{
+	frame_t frame = frame_alloc_above(t, host, WMARK_LOW);
+
+	return frame ? frame : reclaim_alloc(t, host);
 }
 
 void frame_free(struct task *t, struct host *host, frame_t frame)
@@ -123,6 +134,15 @@ void frame_free(struct task *t, struct host *host, frame_t frame)
 	push(ps->pages, &list->free, frame);
 	if (++list->nr > ps->nodes[nid].high)
 		give_back(t, host, nid);
+}
+
+void frames_drain(struct task *t, struct host *host)
+{
+	for (uint32_t nid = 0; nid < host->nr_nodes; nid++) {
+		task_sync(t);
+		while (cpu_list(host, t, nid)->free)
+			give_back(t, host, nid);
+	}
 }
 
 uint64_t frames_used(const struct host *host)

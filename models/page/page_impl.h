@@ -36,6 +36,8 @@ frame_t frame_alloc(struct task *t, struct host *host);
 /* The same as long as some node's free frames are above the mark: get_page_from_freelist(). */
 frame_t frame_alloc_above(struct task *t, struct host *host, enum watermark mark);
 void frame_free(struct task *t, struct host *host, frame_t frame);
+/* drain_all_pages(), but of the running CPU alone: its free frames go back to their nodes. */
+void frames_drain(struct task *t, struct host *host);
 uint64_t frames_used(const struct host *host);
 void frames_build(struct host *host);
 

@@ -215,10 +215,10 @@ static struct psi_task *account(struct sim *sim, struct task *t)
 	struct psi_task *pt = t->account;
 
 	if (!pt) {
-		const struct workload_task *w = workload_of(t);
+		const struct cgroup_task *ct = cgroup_task_of(t);
 
 		pt = sim_alloc(sim, sizeof *pt);
-		pt->memcg = w ? w->memcg : host_of(t)->cgroups->root;
+		pt->memcg = ct ? ct->memcg : host_of(t)->cgroups->root;
 		t->account = pt;
 	}
 	return pt;

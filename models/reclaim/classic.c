@@ -10,6 +10,12 @@ static const struct reclaim_ops ops = {
 	.del = classic_del,
 	.activate = classic_activate,
 	.mark_accessed = classic_mark_accessed,
+	.shrink_lruvec = classic_shrink_lruvec,
+	.begin_pass = classic_begin_pass,
+	.age_node = classic_age_node,
+	.end_call = classic_end_call,
+	.eviction = classic_eviction,
+	.refault = classic_refault,
 	.size = classic_size,
 	.check = classic_check,
 };

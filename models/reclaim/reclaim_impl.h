@@ -20,4 +20,16 @@ static inline struct host *lruvec_host(const struct lruvec *lruvec)
 	return lruvec->memcg->host;
 }
 
+/* ---- core.c, walk.c ---- */
+
+/* do_try_to_free_pages(): passes until enough is reclaimed or nothing helps. */
+uint64_t try_to_free_pages(struct task *t, struct scan_control *sc);
+/* One pass over one node at sc->priority. */
+void shrink_node(struct task *t, uint32_t node, struct scan_control *sc);
+
+/* ---- kswapd.c ---- */
+
+/* Somebody else could reclaim from the node: it is not hopeless. */
+void kswapd_succeeded(struct host *host, uint32_t node);
+
 #endif

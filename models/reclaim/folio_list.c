@@ -1,0 +1,76 @@
+/*
+ * folio_list.c - what becomes of pages that an LRU has taken off its lists, after shrink_folio_list() of
+ * mm/vmscan.c, Linux 6.1.
+ *
+ * The LRU judges each page first (was it used?). One that is to go leaves its object with a shadow in its
+ * place (object_evict()) and is freed with the others at the end: they are uncharged together and directly,
+ * never through a CPU's stock. The rest are handed back with what is to be done with them.
+ *
+ * While a page is here it is on no list, and reclaim's reference (page.batched) keeps others from freeing it:
+ * whoever lets go of it meanwhile makes it an orphan, which is freed here.
+ */
+#include "models/page/evict.h"
+#include "models/reclaim/reclaim_impl.h"
+
+/* An object_evict() that failed, as what happens to the page. */
+static enum fate fate_of(enum evict_result result)
+{
+	switch (result) {
+	case EVICT_GONE:
+		return FATE_FREED;
+	case EVICT_DIRTY:
+	case EVICT_NO_SWAP:
+		return FATE_ACTIVATE;
+	default:
+		return FATE_KEEP;
+	}
+}
+
+static enum fate reclaim_page(struct task *t, struct lruvec *lruvec, frame_t frame, struct scan_control *sc,
+			      judge_fn judge, struct shrink_result *result)
+{
+	struct host *host = lruvec_host(lruvec);
+	struct page *page = page_of(host, frame);
+	enum fate fate;
+
+	cpu_defer(t, host->costs->reclaim_page);
+	if (page->flags & PG_ORPHAN)
+		return FATE_FREED;
+	if (page->batched > 1)
+		return FATE_KEEP; /* a batch of some CPU refers to it */
+	fate = judge(t, lruvec, frame, sc);
+	if (fate == FATE_FREED)
+		fate = fate_of(object_evict(t, host, frame, sc->target, &result->written));
+	return page->flags & PG_ORPHAN ? FATE_FREED : fate;
+}
+
+uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frames, enum fate *fates,
+			   uint32_t nr, struct scan_control *sc, judge_fn judge, struct shrink_result *result)
+{
+	struct host *host = lruvec_host(lruvec);
+	frame_t freed[SHRINK_MOST];
+	uint32_t kept = 0, nr_freed = 0;
+
+	assert(nr <= SHRINK_MOST);
+	*result = (struct shrink_result){ 0 };
+	task_sync(t);
+	for (uint32_t i = 0; i < nr; i++) {
+		enum fate fate = reclaim_page(t, lruvec, frames[i], sc, judge, result);
+		struct page *page = page_of(host, frames[i]);
+
+		task_sync(t);
+		if (fate == FATE_FREED) {
+			page->batched--;
+			freed[nr_freed++] = frames[i];
+			continue;
+		}
+		if (fate == FATE_ACTIVATE)
+			result->activated[page_type(page)]++;
+		frames[kept] = frames[i];
+		fates[kept++] = fate;
+	}
+	result->freed = nr_freed;
+	if (nr_freed)
+		pages_release(t, host, freed, nr_freed);
+	return kept;
+}

@@ -1,0 +1,101 @@
+/*
+ * walk.c - a pass over one node: which memcgs of the target's subtree are looked at, in which order, and when
+ * that ends; shrink_node(), shrink_node_memcgs() and mem_cgroup_iter() of Linux 6.1 and 6.12.
+ *
+ * The subtree is walked in pre-order, the target first, children in the order of their creation. Up to 6.10 a
+ * pass always sees all of it. Later ones stop as soon as enough is reclaimed, and the next pass goes on
+ * behind the memcg where the last one stopped; the position is kept with the target's lruvec, for all who
+ * reclaim it. A pass that runs off the end ends there, however little it has, and leaves the next to begin
+ * with the target. So siblings are not treated equally: mostly the first of them pay for what the walk of
+ * the last priority still needs.
+ *
+ * kswapd, and the retry before a call gives up, walk all of it in every kernel.
+ */
+#include "models/reclaim/reclaim_impl.h"
+
+struct reclaim_cookie {
+	struct reclaim_iter *iter;
+	uint32_t generation;
+};
+
+/* mem_cgroup_iter(); cookie NULL: a walk of one's own. In a step. */
+static struct memcg *next_memcg(struct memcg *root, struct memcg *prev, struct reclaim_cookie *cookie)
+{
+	struct memcg *next;
+
+	if (!cookie)
+		return memcg_next(root, prev);
+	if (!prev)
+		cookie->generation = cookie->iter->generation;
+	else if (cookie->generation != cookie->iter->generation)
+		return NULL; /* somebody else has finished this round */
+	next = memcg_next(root, cookie->iter->position);
+	cookie->iter->position = next;
+	if (next)
+		return next;
+	cookie->iter->generation++;
+	return prev ? NULL : next_memcg(root, NULL, cookie);
+}
+
+/* False when memory.min or memory.low keeps it out of this walk. */
+static bool may_reclaim(struct memcg *m, struct scan_control *sc)
+{
+	memcg_protection(sc->target, m, sc);
+	if (m == sc->target || memcg_is_root(m))
+		return true;
+	if (sc->emin >= m->memory.usage)
+		return false;
+	if (sc->elow < m->memory.usage)
+		return true;
+	if (!sc->low_reclaim) {
+		sc->low_skipped = true;
+		return false;
+	}
+	memcg_event(m, EVENT_LOW);
+	return true;
+}
+
+static void shrink_memcg(struct task *t, struct memcg *m, uint32_t node, struct scan_control *sc)
+{
+	struct lruvec *lruvec = memcg_lruvec(m, node);
+
+	reclaim_ops(m->host)->shrink_lruvec(t, lruvec, sc);
+	shrink_slab(t, m, node, sc->priority);
+}
+
+static void shrink_memcgs(struct task *t, uint32_t node, struct scan_control *sc)
+{
+	struct host *host = sc->target->host;
+	struct reclaim_cookie cookie = { .iter = &memcg_lruvec(sc->target, node)->iter };
+	bool partial = host->kernel_version >= 611 && !sc->kswapd && !sc->full_walk;
+	struct memcg *m = NULL;
+
+	task_sync(t);
+	while ((m = next_memcg(sc->target, m, partial ? &cookie : NULL))) {
+		cpu_defer(t, host->costs->reclaim_memcg);
+		cond_resched(t);
+		task_sync(t);
+		if (may_reclaim(m, sc)) {
+			shrink_memcg(t, m, node, sc);
+			if (partial && sc->nr_reclaimed >= sc->nr_to_reclaim)
+				break;
+		}
+		task_sync(t);
+	}
+}
+
+void shrink_node(struct task *t, uint32_t node, struct scan_control *sc)
+{
+	struct lruvec *target = memcg_lruvec(sc->target, node);
+	const struct reclaim_ops *ops = reclaim_ops(sc->target->host);
+
+	uint64_t before = sc->nr_reclaimed;
+
+	if (!sc->global || !ops->shrink_node_global || !ops->shrink_node_global(t, node, sc)) {
+		if (ops->begin_pass)
+			ops->begin_pass(t, target, sc);
+		shrink_memcgs(t, node, sc);
+	}
+	if (sc->nr_reclaimed > before)
+		kswapd_succeeded(sc->target->host, node);
+}

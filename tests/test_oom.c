@@ -1,0 +1,180 @@
+/*
+ * test_oom.c - charges that nothing helps: how often they try, whom the OOM killer chooses, and what is left.
+ * Counts are those of a real 6.1.
+ */
+#include "tests/reclaim_rig.h"
+
+struct life {
+	uint64_t first, then; /* pages touched at once, and after the pause */
+	sim_time_t pause;
+	uint64_t touched;
+	bool killed;
+};
+
+static void live(struct task *t, struct actor *a)
+{
+	struct life *l = a->arg;
+	struct anon_object *memory = anon_create(a->rig->host, a->memcg, l->first + l->then + 1);
+	bool alive = true;
+
+	while (alive && l->touched < l->first + l->then) {
+		if (l->touched == l->first)
+			task_sleep(t, l->pause);
+		alive = anon_touch(t, memory, l->touched, NULL);
+		l->touched += alive;
+	}
+	task_sync(t);
+	for (sim_time_t end = t->clock + 2 * SIM_SEC; !task_killed(t) && t->clock < end;)
+		task_block_until(t, end);
+	l->killed = task_killed(t);
+	anon_unmap(t, memory);
+}
+
+static void run_lives(struct rig *r, const char *text, const char *path, struct life *lives,
+		      struct actor *actors, int nr)
+{
+	rig_open(r, text, 0);
+	for (int i = 0; i < nr; i++) {
+		actors[i].arg = &lives[i];
+		rig_actor(r, &actors[i], path, live);
+	}
+	rig_run(r, 10);
+	for (int i = 0; i < nr; i++)
+		assert_true(actors[i].ended);
+}
+
+#define LIMITED \
+	RIG_HOST(1, 256MiB, "v6.1") "cgroups: [ { name: c, memory.max: 16MiB, memory.swap.max: 0 } ]\n"
+
+/* Alone: 18 attempts, the kill, 17 more by the victim. */
+static void test_alone(void **state)
+{
+	struct life l = { .then = 8192 };
+	struct actor a;
+	struct rig r;
+
+	(void)state;
+	run_lives(&r, LIMITED, "/c", &l, &a, 1);
+	assert_true(l.killed);
+	assert_in_range(l.touched, 4070, 4090); /* page tables are charged too */
+	assert_int_equal(a.memcg->events[EVENT_MAX], 35);
+	assert_int_equal(a.memcg->events[EVENT_OOM], 1);
+	assert_int_equal(a.memcg->events[EVENT_OOM_KILL], 1);
+	assert_int_equal(stat_truth(a.memcg, NR_ANON_MAPPED), 0);
+	assert_int_equal(memcg_current(a.memcg) - memcg_stocked(r.host, a.memcg), 0);
+	rig_close(&r);
+}
+
+/* The limit of the parent: its events, but the kill is the child's too. */
+static void test_nested(void **state)
+{
+	struct life l = { .then = 8192 };
+	struct actor a;
+	struct rig r;
+
+	(void)state;
+	run_lives(&r,
+		  RIG_HOST(1, 256MiB,
+			   "v6.1") "cgroups: [ { name: p, memory.max: 16MiB, memory.swap.max: 0, children: "
+				   "[ { name: c } ] } ]\n",
+		  "/p/c", &l, &a, 1);
+	assert_int_equal(a.memcg->events[EVENT_MAX], 0);
+	assert_int_equal(a.memcg->events[EVENT_OOM], 0);
+	assert_int_equal(a.memcg->events[EVENT_OOM_KILL], 1);
+	assert_int_equal(a.memcg->parent->events[EVENT_MAX], 35);
+	assert_int_equal(a.memcg->parent->events[EVENT_OOM_KILL], 1);
+	rig_close(&r);
+}
+
+/* The largest goes, not the one that asks: a small one that grows beside a big one that sleeps. */
+static void test_largest(void **state)
+{
+	struct life l[] = { { .first = 2457 }, { .first = 512, .then = 3000, .pause = 10 * SIM_MS } };
+	struct actor a[2];
+	struct rig r;
+
+	(void)state;
+	run_lives(&r, LIMITED, "/c", l, a, 2);
+	assert_true(l[0].killed);
+	assert_false(l[1].killed);
+	assert_int_equal(l[1].touched, 3512);
+	assert_int_equal(a[0].memcg->events[EVENT_OOM], 1);
+	assert_int_equal(a[0].memcg->events[EVENT_OOM_KILL], 1);
+	assert_in_range(a[0].memcg->events[EVENT_MAX], 18, 19);
+	rig_close(&r);
+}
+
+/* All or none. */
+static void test_group(void **state)
+{
+	struct life l[] = { { .first = 2457 },
+			    { .first = 512, .then = 3000, .pause = 10 * SIM_MS },
+			    { .first = 10 } };
+	struct actor a[3];
+	struct rig r;
+
+	(void)state;
+	run_lives(&r,
+		  RIG_HOST(1, 256MiB, "v6.1") "cgroups: [ { name: c, memory.max: 16MiB, memory.swap.max: 0, "
+					      "memory.oom.group: true } ]\n",
+		  "/c", l, a, 3);
+	for (int i = 0; i < 3; i++)
+		assert_true(l[i].killed);
+	assert_int_equal(a[0].memcg->events[EVENT_OOM_KILL], 3);
+	assert_int_equal(a[0].memcg->events[EVENT_OOM_GROUP_KILL], 1);
+	assert_int_equal(stat_truth(a[0].memcg, NR_ANON_MAPPED), 0);
+	rig_close(&r);
+}
+
+/* File pages go first, all of them: 2,048 read once, then anonymous memory grows to the limit. */
+static void files_first(struct task *t, struct actor *a)
+{
+	struct file_object *f = file_create(a->rig->host, 2048);
+
+	for (uint64_t i = 0; i < 2048; i++)
+		assert_int_equal(file_read(t, a->memcg, f, i, NULL), FILE_MISS);
+	a->arg = &(struct life){ .then = 8192 };
+	live(t, a);
+	assert_int_equal(file_present(f), 0);
+}
+
+static void test_files_first(void **state)
+{
+	struct actor a = { 0 };
+	struct rig r;
+
+	(void)state;
+	rig_open(&r, LIMITED, 0);
+	rig_actor(&r, &a, "/c", files_first);
+	rig_run(&r, 10);
+	assert_true(a.ended);
+	assert_int_equal(stat_truth(a.memcg, PGSTEAL_DIRECT), 2048);
+	assert_int_equal(a.memcg->events[EVENT_OOM_KILL], 1);
+	assert_in_range(a.memcg->events[EVENT_MAX], 75, 87); /* 81 */
+	rig_close(&r);
+}
+
+/* The machine itself is full: the largest of all goes, and the rest live on. */
+static void test_machine(void **state)
+{
+	struct life l[] = { { .first = 8000 }, { .then = 9000, .pause = 10 * SIM_MS } };
+	struct actor a[2];
+	struct rig r;
+
+	(void)state;
+	run_lives(&r, RIG_HOST(1, 64MiB, "v6.1") "cgroups: [ { name: c } ]\n", "/c", l, a, 2);
+	assert_int_equal(l[0].killed + l[1].killed, 1);
+	assert_int_equal(a[0].memcg->events[EVENT_OOM_KILL], 1);
+	rig_close(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_alone),       cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_largest),     cmocka_unit_test(test_group),
+		cmocka_unit_test(test_files_first), cmocka_unit_test(test_machine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
