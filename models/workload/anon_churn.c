@@ -39,6 +39,7 @@ static bool touch_all(struct task *t, struct workload_task *w, struct anon_objec
 			workload_out_of_memory(w, level);
 			return false;
 		}
+		workload_return(t, w);
 		w->ops++;
 		if (o->work)
 			user_work(t, o->work);

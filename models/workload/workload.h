@@ -70,6 +70,13 @@ struct workload_task *workload_tasks(const struct host *host, uint32_t *nr);
  */
 void workload_out_of_memory(struct workload_task *w, struct memcg *level);
 
+/* A system call or a fault of the task is over: what waits for the way back to user mode is done. */
+static inline void workload_return(struct task *t, struct workload_task *w)
+{
+	if (w->task.over_high)
+		memcg_handle_over_high(t);
+}
+
 /*
  * Files that tasks share, by name. Declared in prepare(), so that the file is as large as the largest use;
  * NULL names the cgroup's own file.
