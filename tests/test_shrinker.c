@@ -154,6 +154,26 @@ static void budget_holds(void **state)
 	rig_run_on(plain, 1, hold_to_budget);
 }
 
+/* Which lock serves the lists. */
+static void count_locks(struct task *t, void *arg)
+{
+	struct rig *r = arg;
+	bool own = workingset_of(r->host)->memcg_lock;
+	struct file_object *f = file_create(r->host, 64 * 10);
+
+	make_nodes(t, r, f, 0, 10);
+	assert_int_equal(lock_class(t->sim, "list_lru_one->lock")->acquisitions, own ? 10 : 0);
+	assert_int_equal(lock_class(t->sim, "list_lru_node->lock")->acquisitions, own ? 0 : 10);
+}
+
+static void locks(void **state)
+{
+	(void)state;
+	rig_run_on(plain, 1, count_locks);
+	rig_run_on(RIG_HEAD RIG_POLICIES ", list_lru_lock: per_memcg }\ncgroups: [ { name: c } ]\n", 1,
+		   count_locks);
+}
+
 /* What each budget counts of one cgroup: 80 pages on its list, of which this LRU keeps the size array. */
 static void count_budgets(struct task *t, void *arg)
 {
@@ -200,6 +220,7 @@ int main(void)
 		cmocka_unit_test(deferral),
 		cmocka_unit_test(budget_holds),
 		cmocka_unit_test(budgets),
+		cmocka_unit_test(locks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

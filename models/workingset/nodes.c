@@ -3,8 +3,8 @@
  * shadow_lru_isolate() of mm/workingset.c and mm/list_lru.c, Linux 6.1.
  *
  * A leaf is on the list of its owner and NUMA node exactly while it has entries and all are values. The list's
- * lock is taken only when that changes. Up to 6.12 one lock serves a node's lists of all cgroups
- * (list_lru_lock: per_node).
+ * lock is taken only when that changes: one for a node's lists of all cgroups up to 6.12 (list_lru_lock:
+ * per_node), one for each list since (per_memcg).
  *
  * The walk takes one node after another from the head. Its tree's lock comes before the list's elsewhere, so
  * here it is only tried; a failure costs one of the nodes that the walk may look at, as it does in the kernel.
@@ -26,9 +26,19 @@ struct shadow_list *shadow_list(struct host *host, uint32_t memcg, uint32_t node
 		ws->lists = lists;
 		ws->nr_lists = nr;
 	}
-	if (!ws->lists[memcg])
+	if (!ws->lists[memcg]) {
 		ws->lists[memcg] = sim_alloc(host->sim, host->nr_nodes * sizeof(struct shadow_list));
+		for (uint32_t i = 0; i < host->nr_nodes; i++)
+			spin_lock_init(&ws->lists[memcg][i].lock, ws->lock_class);
+	}
 	return &ws->lists[memcg][node];
+}
+
+static struct spinlock *list_lock(struct host *host, uint32_t memcg, uint32_t node)
+{
+	struct workingset_state *ws = workingset_of(host);
+
+	return ws->memcg_lock ? &shadow_list(host, memcg, node)->lock : &ws->locks[node];
 }
 
 const struct shadow_list *shadow_list_find(const struct host *host, uint32_t memcg, uint32_t node)
@@ -64,7 +74,9 @@ void workingset_update_node(struct task *t, struct host *host, struct shadow_nod
 
 	if (shadows_only == n->listed)
 		return;
-	spin_lock(t, &ws->locks[n->node]);
+	struct spinlock *lock = list_lock(host, n->memcg, n->node);
+
+	spin_lock(t, lock);
 	struct shadow_list *list = shadow_list(host, n->memcg, n->node);
 
 	if (shadows_only) {
@@ -77,7 +89,7 @@ void workingset_update_node(struct task *t, struct host *host, struct shadow_nod
 		ws->count.nodes_unlisted++;
 	}
 	cpu_defer(t, host->costs->list_lru_op);
-	spin_unlock(t, &ws->locks[n->node]);
+	spin_unlock(t, lock);
 }
 
 /* shadow_lru_isolate() of the first; with the list's lock, which it gives up. */
@@ -85,19 +97,19 @@ static void isolate_first(struct task *t, struct host *host, struct shadow_list 
 {
 	struct workingset_state *ws = workingset_of(host);
 	struct shadow_node *n = list->head;
-	struct spinlock *list_lock = &ws->locks[n->node];
+	struct spinlock *lock = list_lock(host, n->memcg, n->node);
 	struct cache_tree *tree = host->pages->objects[n->file]->tree;
 	struct memcg *m = host->cgroups->all[n->memcg];
 
 	if (!spin_trylock(t, &tree->lock)) {
-		spin_unlock_irq(t, list_lock);
+		spin_unlock_irq(t, lock);
 		cond_resched(t);
 		return;
 	}
 	del(list, n);
 	ws->nodes[n->node]--;
 	ws->count.nodes_reclaimed++;
-	spin_unlock(t, list_lock);
+	spin_unlock(t, lock);
 	task_sync(t);
 	uint32_t node = n->node;
 
@@ -113,11 +125,13 @@ void shadow_nodes_scan(struct task *t, struct memcg *m, uint32_t node, uint64_t 
 	struct host *host = m->host;
 
 	while (nr--) {
-		spin_lock_irq(t, &workingset_of(host)->locks[node]);
+		struct spinlock *lock = list_lock(host, m->id, node);
+
+		spin_lock_irq(t, lock);
 		struct shadow_list *list = shadow_list(host, m->id, node);
 
 		if (!list->head) {
-			spin_unlock_irq(t, &workingset_of(host)->locks[node]);
+			spin_unlock_irq(t, lock);
 			return;
 		}
 		isolate_first(t, host, list);

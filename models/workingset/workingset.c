@@ -9,6 +9,7 @@
  */
 #include "models/workingset/workingset_impl.h"
 
+#include "models/host/policies.h"
 #include "models/reclaim/reclaim.h"
 
 static const struct axis budget_axis = { .fallback = "state_local" };
@@ -139,16 +140,18 @@ static uint32_t bucket_order(const struct host *host, uint32_t stamp_bits)
 void workingset_build(struct host *host)
 {
 	struct workingset_state *ws = sim_alloc(host->sim, sizeof *ws);
-	struct lock_class *class = lock_class(host->sim, "shadow_nodes");
+	const struct charge_constant *memcg_lock = host_policy_ops(host, "list_lru_lock");
 
 	host->workingset = ws;
+	ws->memcg_lock = memcg_lock->value;
+	ws->lock_class = lock_class(host->sim, ws->memcg_lock ? "list_lru_one->lock" : "list_lru_node->lock");
 	ws->stamp_bits = 64 - (1 + 1 + SHADOW_NODE_BITS + SHADOW_MEMCG_BITS);
 	ws->bucket_order = bucket_order(host, ws->stamp_bits);
 	ws->budget = host_policy_ops(host, "shadow_budget");
 	ws->nodes = sim_alloc(host->sim, host->nr_nodes * sizeof *ws->nodes);
 	ws->locks = sim_alloc(host->sim, host->nr_nodes * sizeof *ws->locks);
 	for (uint32_t i = 0; i < host->nr_nodes; i++)
-		spin_lock_init(&ws->locks[i], class);
+		spin_lock_init(&ws->locks[i], ws->lock_class);
 }
 
 static uint64_t all_nodes(const struct host *host)

@@ -13,13 +13,16 @@
 struct shadow_list {
 	struct shadow_node *head, *tail;
 	uint64_t nr;
-	uint64_t deferred; /* nr_deferred of its shrinker */
+	uint64_t deferred;    /* nr_deferred of its shrinker */
+	struct spinlock lock; /* list_lru_lock: per_memcg */
 };
 
 struct workingset_state {
 	uint32_t stamp_bits, bucket_order;
 	const struct shadow_budget_ops *budget;
-	struct spinlock *locks;     /* by node: list_lru_lock per_node */
+	bool memcg_lock; /* list_lru_lock: per_memcg */
+	struct lock_class *lock_class;
+	struct spinlock *locks;     /* by NUMA node: list_lru_lock per_node */
 	uint64_t *nodes;            /* by NUMA node: workingset_nodes */
 	struct shadow_list **lists; /* by memcg id: an array by NUMA node; NULL: none yet */
 	uint32_t nr_lists;
