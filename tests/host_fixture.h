@@ -113,7 +113,9 @@ static inline void fixture_spawn(struct fixture *f, uint32_t cpu, void (*run)(st
 	f->spawned++;
 }
 
-/* Lets a second pass, which is more than any test needs, and all tasks of the test come to their end in it. */
+/*
+ * Lets a second pass, which is more than any test needs, and all tasks of the test come to their end in it.
+ */
 static inline void fixture_run(struct fixture *f)
 {
 	sim_run(f->run.sim, sim_now(f->run.sim) + SIM_SEC);

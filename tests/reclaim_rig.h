@@ -1,6 +1,6 @@
 /*
- * reclaim_rig.h - a task that reads, touches and charges in a cgroup of a host made from a few lines, for tests
- * of reclaim.
+ * reclaim_rig.h - a task that reads, touches and charges in a cgroup of a host made from a few lines, for
+ * tests of reclaim.
  */
 #ifndef TESTS_RECLAIM_RIG_H
 #define TESTS_RECLAIM_RIG_H

@@ -1,6 +1,6 @@
 /*
- * test_anon_path.c - the anonymous fault and zap: counts of statistics updates as a 6.1 kernel makes them, the
- * time of a page as the sum of its parts, and what must hold of pages.
+ * test_anon_path.c - the anonymous fault and zap: counts of statistics updates as a 6.1 kernel makes them,
+ * the time of a page as the sum of its parts, and what must hold of pages.
  */
 #include "models/host/costs.h"
 #include "models/page/page_impl.h"
@@ -77,7 +77,10 @@ static void count_updates(struct task *t, void *arg)
 	expect_calls(t, x, &before, 12 + 2 * 1027, 3, 1027);
 	fault_1024(t, x);
 	expect_calls(t, x, &before, 1024 + 1020, 2048, 2048);
-	/* 1,024 and the 5 left of the first 8; 4 from the batch; 8 page tables. The kernel: 2070/2070, 4/1029. */
+	/*
+	 * 1,024 and the 5 left of the first 8; 4 from the batch; 8 page tables. The kernel: 2070/2070,
+	 * 4/1029.
+	 */
 	anon_unmap(t, x->a);
 	expect_calls(t, x, &before, 4 + 2 * 1029 + 8, 4, 1029);
 	assert_int_equal(anon_present(x->a), 0);
@@ -223,7 +226,10 @@ static void test_w1(void **state)
 		sum += parts[i].ns;
 	}
 	print_message("%-40s %7.2f ns\n%-40s %7.2f ns\n", "sum", sum, "simulated", w.ns_per_page);
-	/* Beside the parts there are calls per round, shares of batches that do not divide, and the threshold. */
+	/*
+	 * Beside the parts there are calls per round, shares of batches that do not divide, and the
+	 * threshold.
+	 */
 	assert_true(w.ns_per_page > sum - 0.5 && w.ns_per_page < sum + 1.5);
 	assert_true(w.ns_per_page > W1_NS * 0.98 && w.ns_per_page < W1_NS * 1.02);
 	close_test(&w.x);

@@ -1,5 +1,6 @@
 /*
- * test_classic.c - the classic LRU against counts of a real 6.1 kernel, and rules that can be seen one by one.
+ * test_classic.c - the classic LRU against counts of a real 6.1 kernel, and rules that can be seen one by
+ * one.
  */
 #include "tests/reclaim_rig.h"
 
@@ -103,7 +104,9 @@ static uint16_t flags_of(const struct rig *r, const struct file_object *f, uint6
 	return page_of(r->host, slot_frame(f->object.slots[index]))->flags;
 }
 
-/* One read marks, the second activates: at the drain; the same page on its list then stays marked by a third. */
+/*
+ * One read marks, the second activates: at the drain; the same page on its list then stays marked by a third.
+ */
 static void marks(struct task *t, struct actor *a)
 {
 	struct file_object *f = file_create(a->rig->host, 64);

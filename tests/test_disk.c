@@ -1,5 +1,6 @@
 /*
- * test_disk.c - what requests to a disk take, alone and in a queue; dirty pages, who writes them and who waits.
+ * test_disk.c - what requests to a disk take, alone and in a queue; dirty pages, who writes them and who
+ * waits.
  */
 #include "tests/evict_rig.h"
 
@@ -135,7 +136,9 @@ static void old_pages(void **state)
 	rig_run_on(DISK("write: 1ms") "writeback: { interval: 100ms, expire: 300ms }\n", 1, grow_old);
 }
 
-/* 64 MiB, of which little is used: 16,384 pages could be dirty, 1 % of them before the flusher, 2 % at most. */
+/*
+ * 64 MiB, of which little is used: 16,384 pages could be dirty, 1 % of them before the flusher, 2 % at most.
+ */
 static void too_many(struct task *t, void *arg)
 {
 	struct rig *r = arg;

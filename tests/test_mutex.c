@@ -297,7 +297,9 @@ static void a_sleeper_is_not_starved(void **state)
 		host_task(sim, i, late_grabber, &c);
 	host_run(sim, 50 * SIM_MS);
 	assert_true(c.done);
-	/* It is woken at the first unlock, finds the mutex taken, and is next: a wake-up is 4 us, a hold 5. */
+	/*
+	 * It is woken at the first unlock, finds the mutex taken, and is next: a wake-up is 4 us, a hold 5.
+	 */
 	assert_in_range(c.entries_while_waiting, 1, 3);
 	host_finish(sim);
 	/* The spinners see that the mutex now belongs to somebody who does not run. */

@@ -231,8 +231,8 @@ static void readers_of_a_seqlock_see_no_torn_pair(void **state)
 }
 
 /*
- * A reader that is woken by something else, after it was let in and before it is its turn to be woken, must not
- * go its way: whoever wakes the others still has to walk over it.
+ * A reader that is woken by something else, after it was let in and before it is its turn to be woken, must
+ * not go its way: whoever wakes the others still has to walk over it.
  */
 
 struct early {

@@ -1,6 +1,6 @@
 /*
- * test_slots.c - what an object has at an index: pages that go and leave shadows, leaves of the tree that come
- * to hold shadows alone, pages that come back to them, and the invariants broken on purpose.
+ * test_slots.c - what an object has at an index: pages that go and leave shadows, leaves of the tree that
+ * come to hold shadows alone, pages that come back to them, and the invariants broken on purpose.
  */
 #include "models/workingset/workingset_impl.h"
 #include "tests/evict_rig.h"

@@ -80,7 +80,9 @@ static void losers_do_not_wait_and_read_stale_data(void **state)
 		assert_int_equal(s.second.anon_truth, 100 * CPUS);
 		assert_int_equal(s.rig->host.stat->count.skipped, 1);
 
-		/* The winner flushed the whole tree for one leaf: 4 x (leaves, parent, root), and is exact. */
+		/*
+		 * The winner flushed the whole tree for one leaf: 4 x (leaves, parent, root), and is exact.
+		 */
 		assert_int_equal(s.first.flushes, 1);
 		assert_int_equal(s.first.pairs, CPUS * (LEAVES + 2));
 		assert_int_equal(s.first.error, 0);

@@ -15,7 +15,9 @@
 /* ---- disks; disk.c ---- */
 
 struct disk;
-/* Sleeps until a read (write) of nr pages is done: queueing for one of the device's slots, then its latency. */
+/*
+ * Sleeps until a read (write) of nr pages is done: queueing for one of the device's slots, then its latency.
+ */
 void disk_read(struct task *t, struct disk *d, uint32_t nr);
 void disk_write(struct task *t, struct disk *d, uint32_t nr);
 /* The disk of that name of the scenario; NULL: a device without latency (a RAM disk). */

@@ -2,10 +2,10 @@
  * swap.c - slots of swap: who has them, and pages out to the device and back; after mm/swapfile.c,
  * mm/page_io.c and __mem_cgroup_try_charge_swap() of mm/memcontrol.c, Linux 6.1.
  *
- * A slot is charged to its cgroup's memory.swap from when it is taken to when it is freed; the cgroup stays the
- * owner, whoever reads the page back. Free slots are found by going on from where the last was found, which is
- * how a device without seeks fills its clusters: pages that go out together lie together, and share nodes of
- * the swap cache.
+ * A slot is charged to its cgroup's memory.swap from when it is taken to when it is freed; the cgroup stays
+ * the owner, whoever reads the page back. Free slots are found by going on from where the last was found,
+ * which is how a device without seeks fills its clusters: pages that go out together lie together, and share
+ * nodes of the swap cache.
  */
 #include "models/backing/backing_impl.h"
 

@@ -1,15 +1,15 @@
 /*
- * writeback.c - the flusher, and writers that wait for it; after fs/fs-writeback.c and balance_dirty_pages() of
- * mm/page-writeback.c, Linux 6.1.
+ * writeback.c - the flusher, and writers that wait for it; after fs/fs-writeback.c and balance_dirty_pages()
+ * of mm/page-writeback.c, Linux 6.1.
  *
  * Dirty pages may be a share of what could be dirty: free memory and file pages of the machine, and likewise
  * of a cgroup, what it has and could still have under its limits (cgroup writeback). Above `background` the
- * flusher writes, above `limit` whoever dirties a page sleeps until there are fewer; pages that have been dirty
- * for `expire` are written at the next `interval`. A writer looks only after so many pages, as
+ * flusher writes, above `limit` whoever dirties a page sleeps until there are fewer; pages that have been
+ * dirty for `expire` are written at the next `interval`. A writer looks only after so many pages, as
  * balance_dirty_pages_ratelimited() does.
  *
- * Left out: the gradual slowing of writers between half of the way and the limit, which fits their rate to the
- * disk's; several flushers, one for each disk and cgroup. Here is one, which takes files in turn.
+ * Left out: the gradual slowing of writers between half of the way and the limit, which fits their rate to
+ * the disk's; several flushers, one for each disk and cgroup. Here is one, which takes files in turn.
  */
 #include "models/backing/backing_impl.h"
 #include "models/reclaim/reclaim.h"

@@ -1,12 +1,12 @@
 /*
- * high.c - memory.high: who is above it reclaims, and is slowed down if that does not help; and memory.reclaim.
- * After mem_cgroup_handle_over_high(), reclaim_high(), calculate_high_delay() and memory_reclaim() of
- * mm/memcontrol.c, Linux 6.1 and 6.12.
+ * high.c - memory.high: who is above it reclaims, and is slowed down if that does not help; and
+ * memory.reclaim. After mem_cgroup_handle_over_high(), reclaim_high(), calculate_high_delay() and
+ * memory_reclaim() of mm/memcontrol.c, Linux 6.1 and 6.12.
  *
- * A charge that ends above some level's memory.high notes its batch for the task. On its way back to user mode
- * the task reclaims that much from every level that is above. It sleeps only if nothing more can be reclaimed
- * and the usage is so far above that the penalty exceeds 10 ms: (usage / high - 1)^2 x 64 s for a batch of
- * charges, two seconds at most. So as long as reclaim makes progress nobody ever waits.
+ * A charge that ends above some level's memory.high notes its batch for the task. On its way back to user
+ * mode the task reclaims that much from every level that is above. It sleeps only if nothing more can be
+ * reclaimed and the usage is so far above that the penalty exceeds 10 ms: (usage / high - 1)^2 x 64 s for a
+ * batch of charges, two seconds at most. So as long as reclaim makes progress nobody ever waits.
  */
 #include "models/cgroup/memcg.h"
 #include "models/page/page.h"

@@ -2,9 +2,10 @@
  * oom.c - the OOM killer, for a memcg or (the root) for the machine, after mem_cgroup_out_of_memory(),
  * select_bad_process() and oom_kill_process() of Linux 6.1.
  *
- * The victim is the task of the subtree with the most memory of its own: anonymous pages; of equals the last in
- * the order of the walk. With memory.oom.group set between it and the level that is out of memory, all tasks
- * of the highest such memcg go. A victim that is still giving its memory back keeps others from being chosen.
+ * The victim is the task of the subtree with the most memory of its own: anonymous pages; of equals the last
+ * in the order of the walk. With memory.oom.group set between it and the level that is out of memory, all
+ * tasks of the highest such memcg go. A victim that is still giving its memory back keeps others from being
+ * chosen.
  *
  * A victim that runs fails in its next operation and ends by itself. One that is asleep or waits for a CPU
  * would be woken by the signal and exit at once; as a simulated task it has first to be where it can see it,

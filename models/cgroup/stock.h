@@ -73,7 +73,10 @@ void stock_refill(struct task *t, struct memcg *m, uint32_t nr);
 bool kmem_charge_pages(struct task *t, struct memcg *m, uint32_t nr, struct memcg **failed);
 void kmem_uncharge_pages(struct task *t, struct memcg *m, uint32_t nr);
 
-/* An object of a slab cache: obj_cgroup_charge() and mod_objcg_state(), and their way back. In the caller's step. */
+/*
+ * An object of a slab cache: obj_cgroup_charge() and mod_objcg_state(), and their way back. In the caller's
+ * step.
+ */
 bool object_charge(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, uint32_t bytes,
 		   struct memcg **failed);
 void object_uncharge(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, uint32_t bytes);

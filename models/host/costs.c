@@ -2,8 +2,8 @@
  * costs.c - `costs: kernel:` of a machine file, and what stands in for a machine that names none.
  *
  * The defaults are those of a bare two-socket Skylake server. A source that says "published" rests on a
- * measurement that somebody printed, "estimate" on what the operation has to do there; docs/anon-fault-path.md
- * adds the parts of the fault path up and compares the sum with a measured one.
+ * measurement that somebody printed, "estimate" on what the operation has to do there;
+ * docs/anon-fault-path.md adds the parts of the fault path up and compares the sum with a measured one.
  */
 #include "models/host/costs.h"
 

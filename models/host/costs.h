@@ -1,8 +1,8 @@
 /*
  * costs.h - what the pieces of kernel paths cost, apart from locks and lines (sim/hw/machine.h).
  *
- * Filled from `costs: kernel:` of the machine file. Each row names its source; a constant that was fitted says
- * to what. Add a row where a path gains a part: a path's time is the sum of its parts and nothing else.
+ * Filled from `costs: kernel:` of the machine file. Each row names its source; a constant that was fitted
+ * says to what. Add a row where a path gains a part: a path's time is the sum of its parts and nothing else.
  */
 #ifndef MODELS_HOST_COSTS_H
 #define MODELS_HOST_COSTS_H

@@ -1,8 +1,8 @@
 /*
  * policies.c - the policies of a host: which modules were chosen, and those that are only a number.
  *
- * MEMCG_CHARGE_BATCH and the slots of a CPU's stock are constants of a kernel, so each value is a module whose
- * operations are the constant.
+ * MEMCG_CHARGE_BATCH and the slots of a CPU's stock are constants of a kernel, so each value is a module
+ * whose operations are the constant.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -103,7 +103,9 @@ static bool anonymous_page(struct task *t, struct anon_object *a, uint64_t index
 	return true;
 }
 
-/* do_swap_page() of a page that reclaim has just unmapped: its slot is given up, and reclaim gives it up too. */
+/*
+ * do_swap_page() of a page that reclaim has just unmapped: its slot is given up, and reclaim gives it up too.
+ */
 static void map_again(struct task *t, struct anon_object *a, uint64_t index, frame_t frame)
 {
 	struct host *host = a->memcg->host;

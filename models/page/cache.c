@@ -9,7 +9,9 @@
 #include "models/cgroup/stock.h"
 #include "models/page/page_impl.h"
 
-/* Charges one node; with interrupts off it cannot wait for memory, so it may fail where it would not outside. */
+/*
+ * Charges one node; with interrupts off it cannot wait for memory, so it may fail where it would not outside.
+ */
 static bool charge_node(struct task *t, struct memcg *m, uint32_t *spare, struct memcg **failed)
 {
 	bool charged = object_charge(t, m, t->cpu->node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES, failed);

@@ -3,9 +3,9 @@
  *
  * The slots of all leaves are one array by index, made as it is touched; beside it stands which nodes there
  * are and how full each is. A leaf is a struct shadow_node, since it stays, and is limited, for the shadows
- * in it. A node is an object of the memcg that brought in the first page below it. It takes 592 bytes of slab:
- * struct xa_node has 576, its cache has a constructor and so keeps the free pointer behind the object (584 in
- * /proc/slabinfo, 28 to 16 KiB), and the owner pointer makes obj_full_size() eight more. Charge and
+ * in it. A node is an object of the memcg that brought in the first page below it. It takes 592 bytes of
+ * slab: struct xa_node has 576, its cache has a constructor and so keeps the free pointer behind the object
+ * (584 in /proc/slabinfo, 28 to 16 KiB), and the owner pointer makes obj_full_size() eight more. Charge and
  * statistics are that same number: seven nodes are the 4,144 bytes in which a 6.1 kernel's slab statistics
  * arrive. Kernel: lib/xarray.c, lib/radix-tree.c.
  */

@@ -54,7 +54,10 @@ static enum evict_result evict_file(struct task *t, struct host *host, frame_t f
 
 /* ---- what goes to swap ---- */
 
-/* The object's slot names the swap slot from now on, unless somebody came back to the page while it was written. */
+/*
+ * The object's slot names the swap slot from now on, unless somebody came back to the page while it was
+ * written.
+ */
 static bool leave_for_swap(struct task *t, struct host *host, frame_t frame, swap_slot_t swap)
 {
 	struct page *page = page_of(host, frame);

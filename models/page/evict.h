@@ -17,9 +17,9 @@ enum evict_result {
 /*
  * Takes an isolated page (off the lists, PG_LRU clear, the isolater's reference the only one in
  * page.batched) out of its object: unmaps it, writes it to swap if it is swap-backed, and leaves
- * reclaim_ops->eviction(t, frame, target), or for anonymous memory the swap slot with that. Without locks; may
- * sleep. *written is raised when the page was written out, whatever came of it then. A page with PG_ORPHAN
- * after the call lost its object meanwhile: to be let go as pages_release() does.
+ * reclaim_ops->eviction(t, frame, target), or for anonymous memory the swap slot with that. Without locks;
+ * may sleep. *written is raised when the page was written out, whatever came of it then. A page with
+ * PG_ORPHAN after the call lost its object meanwhile: to be let go as pages_release() does.
  */
 enum evict_result object_evict(struct task *t, struct host *host, frame_t frame, struct memcg *target,
 			       uint64_t *written);

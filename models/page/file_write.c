@@ -3,8 +3,8 @@
  * mm/filemap.c, folio_account_dirtied() and write_cache_pages() of mm/page-writeback.c, Linux 6.1.
  *
  * A write of a whole page reads nothing first, leaves no mark of an access and, where it brings the page in,
- * makes no refault test. Which pages are dirty is a bit for each, as the XArray's mark is; a page that is being
- * written stays where it is until that is done.
+ * makes no refault test. Which pages are dirty is a bit for each, as the XArray's mark is; a page that is
+ * being written stays where it is until that is done.
  */
 #include "models/backing/backing.h"
 #include "models/page/page_impl.h"

@@ -1,6 +1,6 @@
 /*
- * mapping.h - the lowest page tables of a process that maps an object: what the hardware marks there, and what
- * a walk over them needs to know.
+ * mapping.h - the lowest page tables of a process that maps an object: what the hardware marks there, and
+ * what a walk over them needs to know.
  *
  * A table holds 512 pages of 2 MiB of addresses. Where the mapping begins within its first table is `offset`,
  * in pages: which pages share a table follows from it, and with that which of them a walk passes over. The
@@ -24,7 +24,9 @@ struct mapping {
 	uint32_t offset;      /* of the object's first page in the first table */
 	uint8_t *tables;      /* enum table_flag */
 	uint64_t nr_tables;
-	/* By node modulo 64, as bits: since the last walk for that node's lruvec, and whether there was one. */
+	/*
+	 * By node modulo 64, as bits: since the last walk for that node's lruvec, and whether there was one.
+	 */
 	uint64_t touched, switched, walked;
 	uint64_t switches; /* of the task at its last touch */
 };

@@ -1,5 +1,6 @@
 /*
- * objects.c - what pages belong to, numbered so that a page can name it in 32 bits; and the start of the whole.
+ * objects.c - what pages belong to, numbered so that a page can name it in 32 bits; and the start of the
+ * whole.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /*
  * page.h - page frames, lruvecs, folio batches, and the memory objects that own pages.
  *
- * Every page is an entity of at most 32 bytes in one flat array, named by a 32-bit number (a frame); lists are
- * linked by frame numbers. No pointers, no allocation per page. Frame 0 is never handed out, so zeroed memory
- * names no page. An lruvec is one (memcg, node). Kernel: struct folio, struct lruvec; mm/swap.c (batches),
- * mm/memory.c, mm/filemap.c.
+ * Every page is an entity of at most 32 bytes in one flat array, named by a 32-bit number (a frame); lists
+ * are linked by frame numbers. No pointers, no allocation per page. Frame 0 is never handed out, so zeroed
+ * memory names no page. An lruvec is one (memcg, node). Kernel: struct folio, struct lruvec; mm/swap.c
+ * (batches), mm/memory.c, mm/filemap.c.
  */
 #ifndef MODELS_PAGE_PAGE_H
 #define MODELS_PAGE_PAGE_H
@@ -161,8 +161,8 @@ enum file_result { FILE_HIT, FILE_MISS, FILE_NOMEM };
 enum file_result file_read(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
 			   struct memcg **failed);
 /*
- * The same through an open file, which starts with *position NO_INDEX: two reads in a row of one page count as
- * one access.
+ * The same through an open file, which starts with *position NO_INDEX: two reads in a row of one page count
+ * as one access.
  */
 #define NO_INDEX UINT64_MAX
 enum file_result file_read_open(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
@@ -172,7 +172,9 @@ enum file_result file_touch(struct task *t, struct memcg *m, struct file_object 
 			    struct memcg **failed);
 /* munmap() of all of it by its last user. */
 void file_unmap(struct task *t, struct file_object *f);
-/* One whole page of a write(2): dirty from then on, until the flusher or file_sync() writes it; file_write.c. */
+/*
+ * One whole page of a write(2): dirty from then on, until the flusher or file_sync() writes it; file_write.c.
+ */
 enum file_result file_write(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
 			    struct memcg **failed);
 void file_sync(struct task *t, struct file_object *f);

@@ -65,7 +65,10 @@ void page_mark_accessed(struct task *t, struct host *host, frame_t frame);
 void page_activate_later(struct task *t, struct host *host, frame_t frame);
 /* Is it among the pages that wait on the running CPU to be put on their lists? */
 bool page_in_add_batch(const struct host *host, const struct task *t, frame_t frame);
-/* folio_lruvec_relock_irq(): the page's lruvec, locked; what is locked before is let go unless it is the same. */
+/*
+ * folio_lruvec_relock_irq(): the page's lruvec, locked; what is locked before is let go unless it is the
+ * same.
+ */
 struct lruvec *lruvec_relock_irq(struct task *t, struct host *host, const struct page *page,
 				 struct lruvec *locked);
 /* release_pages() and the uncharging of what it frees: pages that nothing maps or finds any more. */

@@ -4,9 +4,9 @@
  *
  * Below `low` kswapd is woken, it works until `high` is passed, and below `min` whoever allocates has to
  * reclaim himself. A node has one zone here, but the first node of a PC has a small one more (16 MiB for old
- * DMA devices), of which a part is reserved from ordinary allocations: 1/256 of what they could use otherwise.
- * An allocation falls back to that zone before kswapd is woken, so in sum that reserve lies on top of all
- * marks.
+ * DMA devices), of which a part is reserved from ordinary allocations: 1/256 of what they could use
+ * otherwise. An allocation falls back to that zone before kswapd is woken, so in sum that reserve lies on top
+ * of all marks.
  */
 #include <math.h>
 

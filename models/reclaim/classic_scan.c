@@ -2,8 +2,8 @@
  * classic_scan.c - how much of which list: prepare_scan_count(), get_scan_count() and shrink_lruvec() of
  * mm/vmscan.c, Linux 6.1.
  *
- * Two kinds of numbers meet here, and which is which decides what a model shows: the sizes that are divided by
- * the priority are exact (lru_zone_size), while the decisions (is an active list too long, is there cache
+ * Two kinds of numbers meet here, and which is which decides what a model shows: the sizes that are divided
+ * by the priority are exact (lru_zone_size), while the decisions (is an active list too long, is there cache
  * enough to spare anonymous memory) rest on statistics as they were last flushed.
  */
 #include <math.h>

@@ -37,7 +37,10 @@ static uint32_t isolate(struct task *t, struct lruvec *lruvec, enum lru_list lru
 	return taken;
 }
 
-/* move_folios_to_lru(): in that order to the head. Those that lost their owner meanwhile are left in `frames`. */
+/*
+ * move_folios_to_lru(): in that order to the head. Those that lost their owner meanwhile are left in
+ * `frames`.
+ */
 static uint32_t put_back(struct task *t, struct lruvec *lruvec, frame_t *frames, uint32_t nr)
 {
 	struct host *host = lruvec_host(lruvec);

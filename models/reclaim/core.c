@@ -1,6 +1,6 @@
 /*
- * core.c - one call of reclaim, after do_try_to_free_pages() and try_to_free_mem_cgroup_pages() of mm/vmscan.c,
- * Linux 6.1 and 6.12.
+ * core.c - one call of reclaim, after do_try_to_free_pages() and try_to_free_mem_cgroup_pages() of
+ * mm/vmscan.c, Linux 6.1 and 6.12.
  *
  * A call goes over the nodes with ever larger parts of their lists: 1/4096 of them at priority 12, all at 0,
  * and ends with the pass that has as many pages as it wants, at least 32. A call that got nothing is repeated

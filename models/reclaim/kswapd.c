@@ -3,10 +3,10 @@
  * Linux 6.1.
  *
  * Woken when an allocation finds no node above its low mark, it makes passes over the node, for the root and
- * so for everybody, until the high mark is passed. It wants much in a pass (the whole high mark), so it seldom
- * leaves a priority early, and stops between passes. A node where 16 runs in a row got nothing is left to
- * those who allocate, until one of them has success. The thread is made when it is first woken: a machine with
- * memory to spare has nothing to do with it.
+ * so for everybody, until the high mark is passed. It wants much in a pass (the whole high mark), so it
+ * seldom leaves a priority early, and stops between passes. A node where 16 runs in a row got nothing is left
+ * to those who allocate, until one of them has success. The thread is made when it is first woken: a machine
+ * with memory to spare has nothing to do with it.
  */
 #include "models/pressure/pressure.h"
 #include "models/reclaim/reclaim_impl.h"

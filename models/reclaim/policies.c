@@ -1,6 +1,6 @@
 /*
- * policies.c - the axes of reclaim (which LRU, and what a lock of its lists covers), and `vm:`, the settings of
- * the machine that it obeys.
+ * policies.c - the axes of reclaim (which LRU, and what a lock of its lists covers), and `vm:`, the settings
+ * of the machine that it obeys.
  */
 #include "models/host/policies.h"
 #include "models/reclaim/reclaim_impl.h"

@@ -3,8 +3,8 @@
  *
  * The core (models/reclaim) owns the entry points, the priority loop, the walk over memcgs, protection, the
  * slab shrinkers and what happens to an isolated page (shrink_folio_list). An LRU is a value of the axis
- * `reclaim`: it keeps the lists of an lruvec, answers accesses, decides what to scan, and writes and reads the
- * tokens of shadow entries. Kernel: mm/vmscan.c, mm/swap.c, mm/workingset.c.
+ * `reclaim`: it keeps the lists of an lruvec, answers accesses, decides what to scan, and writes and reads
+ * the tokens of shadow entries. Kernel: mm/vmscan.c, mm/swap.c, mm/workingset.c.
  *
  * Each decision reads the counter that the kernel reads: stat_reported() (flushed, perhaps stale) or
  * lruvec->lru_zone_size and page counters (exact).
@@ -45,7 +45,9 @@ struct reclaim_ops {
 	size_t lruvec_size;
 	void (*lruvec_init)(struct lruvec *lruvec);
 
-	/* Under the lruvec's lock: the page joins (batch drain), leaves, is made active (activation batch). */
+	/*
+	 * Under the lruvec's lock: the page joins (batch drain), leaves, is made active (activation batch).
+	 */
 	void (*add)(struct task *t, struct lruvec *lruvec, frame_t frame);
 	void (*del)(struct task *t, struct lruvec *lruvec, frame_t frame);
 	void (*activate)(struct task *t, struct lruvec *lruvec, frame_t frame);
@@ -61,8 +63,8 @@ struct reclaim_ops {
 	/* kswapd_age_node(): before each of kswapd's passes. May be NULL. */
 	void (*age_node)(struct task *t, uint32_t node, struct scan_control *sc);
 	/*
-	 * kswapd and direct reclaim of the machine: one pass by the LRU's own walk (memcg LRU). NULL, or false
-	 * (this kernel has none): the ordinary memcg walk.
+	 * kswapd and direct reclaim of the machine: one pass by the LRU's own walk (memcg LRU). NULL, or
+	 * false (this kernel has none): the ordinary memcg walk.
 	 */
 	bool (*shrink_node_global)(struct task *t, uint32_t node, struct scan_control *sc);
 
@@ -72,7 +74,9 @@ struct reclaim_ops {
 
 	/* Pages on its lists, by enum lru_list (for MGLRU: two youngest generations active). Exact. */
 	uint64_t (*size)(const struct lruvec *lruvec, enum lru_list list);
-	/* Invariants of an lruvec, at the end of a run and after each reclaim in debug builds. May be NULL. */
+	/*
+	 * Invariants of an lruvec, at the end of a run and after each reclaim in debug builds. May be NULL.
+	 */
 	void (*check)(const struct lruvec *lruvec, struct record *record);
 };
 
@@ -118,7 +122,9 @@ enum fate {
 	FATE_ACTIVATE, /* referenced: to the active list */
 	FATE_KEEP,     /* stays where it was */
 };
-/* The LRU's judgement of a mapped or marked page before anything is done to it; see folio_check_references(). */
+/*
+ * The LRU's judgement of a mapped or marked page before anything is done to it; see folio_check_references().
+ */
 typedef enum fate (*judge_fn)(struct task *t, struct lruvec *lruvec, frame_t frame, struct scan_control *sc);
 
 /* Most pages that are isolated at a time. */
@@ -129,16 +135,19 @@ struct shrink_result {
 	uint64_t activated[2];   /* by type */
 };
 /*
- * Isolated pages (off their lists, PG_LRU clear, page.batched raised by one: reclaim's reference) are judged and
- * freed or left in `frames` (the survivors, packed, their fates in `fates`, the reference still held), for the
- * LRU to put back under its lock (isolated_put()). At most SHRINK_MOST. Freed pages are uncharged at once, never
- * through the stock. Called without locks.
+ * Isolated pages (off their lists, PG_LRU clear, page.batched raised by one: reclaim's reference) are judged
+ * and freed or left in `frames` (the survivors, packed, their fates in `fates`, the reference still held),
+ * for the LRU to put back under its lock (isolated_put()). At most SHRINK_MOST. Freed pages are uncharged at
+ * once, never through the stock. Called without locks.
  */
 uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frames, enum fate *fates,
 			   uint32_t nr, struct scan_control *sc, judge_fn judge,
 			   struct shrink_result *result);
 
-/* Drops reclaim's reference to a page that is to go back on a list; false: it is nobody's, and to be released. */
+/*
+ * Drops reclaim's reference to a page that is to go back on a list; false: it is nobody's, and to be
+ * released.
+ */
 static inline bool isolated_put(struct page *page)
 {
 	page->batched--;

@@ -1,5 +1,6 @@
 /*
- * summary.c - what is printed of statistics after a run: what readers pay, what they get, what it costs others.
+ * summary.c - what is printed of statistics after a run: what readers pay, what they get, what it costs
+ * others.
  */
 #include "sim/results/summary.h"
 #include "sim/module.h"

@@ -2,12 +2,13 @@
  * nodes.c - leaves that hold nothing but shadows, on their list_lru, after workingset_update_node(),
  * shadow_lru_isolate() of mm/workingset.c and mm/list_lru.c, Linux 6.1.
  *
- * A leaf is on the list of its owner and NUMA node exactly while it has entries and all are values. The list's
- * lock is taken only when that changes: one for a node's lists of all cgroups up to 6.12 (list_lru_lock:
- * per_node), one for each list since (per_memcg).
+ * A leaf is on the list of its owner and NUMA node exactly while it has entries and all are values. The
+ * list's lock is taken only when that changes: one for a node's lists of all cgroups up to 6.12
+ * (list_lru_lock: per_node), one for each list since (per_memcg).
  *
  * The walk takes one node after another from the head. Its tree's lock comes before the list's elsewhere, so
- * here it is only tried; a failure costs one of the nodes that the walk may look at, as it does in the kernel.
+ * here it is only tried; a failure costs one of the nodes that the walk may look at, as it does in the
+ * kernel.
  */
 #include "models/workingset/workingset_impl.h"
 

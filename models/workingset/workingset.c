@@ -2,10 +2,10 @@
  * workingset.c - shadow entries and what is counted of them, after pack_shadow() and workingset_init() of
  * mm/workingset.c, Linux 6.1 to 6.18.
  *
- * An entry is a value of an XArray, so it has 63 bits: the workingset bit lowest, the NUMA node, the id of the
- * memcg, and a time stamp that takes what is left, 36 bits with the usual CONFIG_NODES_SHIFT of 10. A machine
- * whose pages need more bits than that counts its stamps in buckets. An id here is the index in the tree and
- * one more, as the kernel's begin with 1; so no entry is 0.
+ * An entry is a value of an XArray, so it has 63 bits: the workingset bit lowest, the NUMA node, the id of
+ * the memcg, and a time stamp that takes what is left, 36 bits with the usual CONFIG_NODES_SHIFT of 10. A
+ * machine whose pages need more bits than that counts its stamps in buckets. An id here is the index in the
+ * tree and one more, as the kernel's begin with 1; so no entry is 0.
  */
 #include "models/workingset/workingset_impl.h"
 

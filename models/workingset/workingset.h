@@ -6,8 +6,8 @@
  * differ in what the time stamp is (struct reclaim_ops).
  *
  * A shadow node is a leaf of a file's tree (64 slots) that holds only shadows; it is on the list_lru of its
- * (owner memcg, node) then and only then, counted in workingset_nodes, and reclaimed by the shrinker when there
- * are more of them than the budget (axis `shadow_budget`).
+ * (owner memcg, node) then and only then, counted in workingset_nodes, and reclaimed by the shrinker when
+ * there are more of them than the budget (axis `shadow_budget`).
  */
 #ifndef MODELS_WORKINGSET_WORKINGSET_H
 #define MODELS_WORKINGSET_WORKINGSET_H

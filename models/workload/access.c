@@ -1,9 +1,9 @@
 /*
  * access.c - cyclic, uniform and Zipf references to the pages of a set.
  *
- * The ranks of a Zipf distribution are spread over the pages by a fixed permutation, so that hot pages are not
- * neighbours. The cumulative sums and the permutation depend on the number of pages and the exponent alone and
- * are made once a host. Memory: 12 bytes a page of the set.
+ * The ranks of a Zipf distribution are spread over the pages by a fixed permutation, so that hot pages are
+ * not neighbours. The cumulative sums and the permutation depend on the number of pages and the exponent
+ * alone and are made once a host. Memory: 12 bytes a page of the set.
  *
  * The stream `xorshift` is that of the counts from real kernels (scenarios/ground-truth): xorshift64* from
  * seed * 0x9E3779B97F4A7C15 + 0x1234567, remainders for uniform pages, 53 bits for a probability; the

@@ -1,9 +1,9 @@
 /*
  * anon_touch.c - a task that fills anonymous memory and then touches it in some order, pass by pass.
  *
- * After the harness of the counts from real kernels (E2, E8a, E8c): pass 0 writes the pages in order, each with
- * content of its own, and is not counted among the passes; what it costs is recorded as NAME/fill. A touch that
- * took `slow` or more is counted as a sleep, as the harness does it to see throttling.
+ * After the harness of the counts from real kernels (E2, E8a, E8c): pass 0 writes the pages in order, each
+ * with content of its own, and is not counted among the passes; what it costs is recorded as NAME/fill. A
+ * touch that took `slow` or more is counted as a sleep, as the harness does it to see throttling.
  */
 #include "models/workload/access.h"
 #include "models/workload/passes.h"

@@ -1,10 +1,11 @@
 /*
- * file_churn.c - a task that reads a file, or touches a mapping of it, page by page in some order, pass by pass.
+ * file_churn.c - a task that reads a file, or touches a mapping of it, page by page in some order, pass by
+ * pass.
  *
- * After the harness of the counts from real kernels: E1, E6, E7, E8b and E11 are this loop with other numbers,
- * and so is w2 of seed 1. A pass is `reads` accesses; a cyclic reader goes on in the next pass where it was.
- * With a stride only every stride-th page of the file is used, which leaves 64/stride pages to a node of the
- * page cache; `back` reads once more, in the end and backwards, all that a cyclic reader has read.
+ * After the harness of the counts from real kernels: E1, E6, E7, E8b and E11 are this loop with other
+ * numbers, and so is w2 of seed 1. A pass is `reads` accesses; a cyclic reader goes on in the next pass where
+ * it was. With a stride only every stride-th page of the file is used, which leaves 64/stride pages to a node
+ * of the page cache; `back` reads once more, in the end and backwards, all that a cyclic reader has read.
  */
 #include "models/host/costs.h"
 #include "models/workload/access.h"

@@ -2,9 +2,9 @@
  * lockstep.c - tasks that take turns: each does so many accesses to its file, then it is the next one's turn.
  *
  * Real processes that share memory drift against each other, and what reclaim takes from whom depends on it.
- * In lock step the order of all accesses is given, so counts can be compared. E3, E9 and E10 of the counts from
- * real kernels are made so, with a process a cgroup; each member is a task of its own, so that one can be
- * killed and the others go on.
+ * In lock step the order of all accesses is given, so counts can be compared. E3, E9 and E10 of the counts
+ * from real kernels are made so, with a process a cgroup; each member is a task of its own, so that one can
+ * be killed and the others go on.
  *
  * A round is one turn of every member; a pass is so many rounds. The end of a pass belongs to whoever had its
  * last turn: he takes the counters of all members and of the cgroups that are watched.

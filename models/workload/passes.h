@@ -2,8 +2,9 @@
  * passes.h - what a cgroup's counters did in each pass of a workload.
  *
  * A pass is whatever the workload says it is: once through a file, a phase of a lock step. At its end the
- * statistics are made exact, as the harness of the counts from real kernels does it (a read of cpu.stat, which
- * flushes, and then of memory.stat), and the differences to the end of the pass before become summary values:
+ * statistics are made exact, as the harness of the counts from real kernels does it (a read of cpu.stat,
+ * which flushes, and then of memory.stat), and the differences to the end of the pass before become summary
+ * values:
  *
  *	ENTITY/pass:N  of the N-th pass, from 1
  *	ENTITY/last    of the last

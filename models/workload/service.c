@@ -1,5 +1,6 @@
 /*
- * service.c - a server with a working set: requests arrive at random, touch memory, and take as long as they take.
+ * service.c - a server with a working set: requests arrive at random, touch memory, and take as long as they
+ * take.
  *
  * Arrivals are a Poisson process and do not wait for the server (an open loop), so what reclaim or the device
  * does to one request is felt by those behind it. The latency of a request runs from its arrival to its end.

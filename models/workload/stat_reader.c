@@ -2,9 +2,9 @@
  * stat_reader.c - a task that reads the statistics files of cgroups, over and over.
  *
  * The reader of seed 5 is a shell loop, `while true; do cat memory.stat; sleep 1; done`: the pause begins
- * when the read is over (`drift: true`). A monitoring agent keeps a fixed schedule (`drift: false`) and reads many
- * files in a row. So the targets are shared out: task i of `count` reads target i, i + count, and so on in
- * each round. With as many tasks as targets each has its own.
+ * when the read is over (`drift: true`). A monitoring agent keeps a fixed schedule (`drift: false`) and reads
+ * many files in a row. So the targets are shared out: task i of `count` reads target i, i + count, and so on
+ * in each round. With as many tasks as targets each has its own.
  *
  * Opening a file makes a struct file (256 bytes of slab, charged to the reader's own cgroup), which is freed
  * after a grace period. Through it a reader inside a group updates the statistics of that group.

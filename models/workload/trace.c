@@ -1,10 +1,11 @@
 /*
  * trace.c - a task that repeats a page-access trace from a file.
  *
- * Each object of the trace is a page of one file, numbered in the order of first appearance, so traces of block
- * addresses or of cache keys make a compact file; with `whole` an object takes as many pages as its size says.
- * Accesses are charged to the cgroup that the record names, or to the task's own. With `paced` an access is not
- * made before its time in the trace (times are often whole seconds), else one follows the other.
+ * Each object of the trace is a page of one file, numbered in the order of first appearance, so traces of
+ * block addresses or of cache keys make a compact file; with `whole` an object takes as many pages as its
+ * size says. Accesses are charged to the cgroup that the record names, or to the task's own. With `paced` an
+ * access is not made before its time in the trace (times are often whole seconds), else one follows the
+ * other.
  *
  * The file is read twice, once to see how many pages there are, and is never held in memory as a whole.
  */

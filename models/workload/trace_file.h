@@ -5,7 +5,8 @@
  * a number. A heading and lines that begin with '#' are passed over.
  *
  * oracle: the packed binary format of public cache traces (libCacheSim's oracleGeneral): 24 bytes a record,
- * little-endian: u32 seconds, u64 object, u32 bytes, i64 position of the next access to the object (not used).
+ * little-endian: u32 seconds, u64 object, u32 bytes, i64 position of the next access to the object (not
+ * used).
  *
  * Either may be compressed with zstd, which is seen from the first four bytes.
  */

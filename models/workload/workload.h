@@ -1,8 +1,8 @@
 /*
  * workload.h - what tasks do.
  *
- * A workload is a module of kind MODULE_WORKLOAD whose ops are a struct workload_ops. Its own options stand in
- * the same map as those that all tasks have (struct task_options):
+ * A workload is a module of kind MODULE_WORKLOAD whose ops are a struct workload_ops. Its own options stand
+ * in the same map as those that all tasks have (struct task_options):
  *
  *	tasks: [ { workload: anon_churn, count: 10, pages: 256, pause: 1ms } ]
  *

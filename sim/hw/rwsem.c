@@ -3,8 +3,8 @@
  *
  * Whoever finds the semaphore taken against it, or anybody waiting, queues up and sleeps. Whoever leaves it
  * free admits from the head of the queue: one writer, or all readers up to the next writer. So readers share,
- * and a writer waits at most for those before it. Admission is by the one who leaves: it admits the waiters in
- * one step and then wakes them one after the other, which costs it time for each.
+ * and a writer waits at most for those before it. Admission is by the one who leaves: it admits the waiters
+ * in one step and then wakes them one after the other, which costs it time for each.
  *
  * Simpler than the kernel: writers do not spin for a writer that runs, and a wake-up lets in only the readers
  * before the next writer (the kernel collects up to 256 from the whole queue).

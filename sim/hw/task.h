@@ -201,8 +201,8 @@ struct sched {
 	uint32_t nr_tasks;    /* alive */
 	uint32_t next_task;
 	/*
-	 * NULL, or told whenever a task becomes runnable, on which CPU, and with cpu NULL when it goes to sleep
-	 * or ends (t->state says which). Part of the step or event at hand, which it must not end.
+	 * NULL, or told whenever a task becomes runnable, on which CPU, and with cpu NULL when it goes to
+	 * sleep or ends (t->state says which). Part of the step or event at hand, which it must not end.
 	 */
 	void (*on_state)(struct sim *sim, struct task *t, const struct cpu *cpu);
 	struct histogram *irq_off;        /* lengths, ns */

@@ -7,16 +7,17 @@
  *	    set: { "tasks[0].pattern": "${pattern}", "tasks[0].pages": "${file}" }
  *
  * is four variants. A name of `each` takes a value, a list of values, or a list of maps, whose keys are then
- * names NAME.KEY that change together; or it is a map that names a table of measurements, and then each of the
- * table's rows that fit binds what the pattern for the setup leaves open:
+ * names NAME.KEY that change together; or it is a map that names a table of measurements, and then each of
+ * the table's rows that fit binds what the pattern for the setup leaves open:
  *
  *	each:
  *	  row: { counts: ground-truth/counts.csv, experiment: E1, setup: "L=${limit};pattern=${pattern};r=${r}",
  *	         metrics: { miss: pass.miss } }
  *
- * binds limit, pattern and r; kernel ("6.12.117"), release ("6.12"), lru, metric, value; and is ("pass.miss").
- * A name in the pattern that is bound before stands for its value. Without `metrics` all rows fit. Items that come out the same stand once. Names bound earlier may be used in
- * later values of `each` and everywhere in the item, in keys too.
+ * binds limit, pattern and r; kernel ("6.12.117"), release ("6.12"), lru, metric, value; and is
+ * ("pass.miss"). A name in the pattern that is bound before stands for its value. Without `metrics` all rows
+ * fit. Items that come out the same stand once. Names bound earlier may be used in later values of `each` and
+ * everywhere in the item, in keys too.
  */
 #ifndef SIM_SCENARIO_EACH_H
 #define SIM_SCENARIO_EACH_H

@@ -1,8 +1,8 @@
 /*
  * each_row.c - `each` over the rows of a table of measurements. See each.h.
  *
- * So a scenario holds for every setup that was measured, and a new row in the table is a new variant and a new
- * line of `memcgsim validate` without a change of the scenario.
+ * So a scenario holds for every setup that was measured, and a new row in the table is a new variant and a
+ * new line of `memcgsim validate` without a change of the scenario.
  */
 #include <stdlib.h>
 #include <string.h>

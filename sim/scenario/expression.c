@@ -1,8 +1,8 @@
 /*
  * expression.c - see expression.h.
  *
- * A value is a text, and a number where it reads as one, so "v${release}" and "${round(r * L) * 4096}" need no
- * types. The grammar, loosest first:
+ * A value is a text, and a number where it reads as one, so "v${release}" and "${round(r * L) * 4096}" need
+ * no types. The grammar, loosest first:
  *
  *	a ? b : c     a == b  != < > <= >=     a + b  -     a * b  /  %     -a
  *	12.5  'text'  name  member.name  (a)  round(a) floor(a) ceil(a) min(a, b, ...) max(a, b, ...)

@@ -1,5 +1,6 @@
 /*
- * anon_shadow: swap_xarray_memcg. Nodes of the swap cache are charged to the cgroup of the page that needs them.
+ * anon_shadow: swap_xarray_memcg. Nodes of the swap cache are charged to the cgroup of the page that needs
+ * them.
  *
  * A node is the first page's cgroup's, though others' pages may lie in it too: slots are given out to whoever
  * comes. A charge that fails keeps the page in memory.

@@ -1,6 +1,6 @@
 /*
- * keep.c - dying_stats: a removed cgroup keeps counting for itself until it is freed. What cgroup v2 did up to
- * the series of seed 1: get_non_dying_memcg_start() returned at once.
+ * keep.c - dying_stats: a removed cgroup keeps counting for itself until it is freed. What cgroup v2 did up
+ * to the series of seed 1: get_non_dying_memcg_start() returned at once.
  */
 #include "models/stat/dying/dying.h"
 #include "sim/module.h"

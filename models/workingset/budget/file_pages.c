@@ -1,8 +1,8 @@
 /*
  * shadow_budget: file_pages. The file pages of the cgroup itself on the node, nothing else.
  *
- * In 4.12 the number of LRU pages came from the lruvec's size array, exact at any time; for the root it is the
- * node's own counters of file pages.
+ * In 4.12 the number of LRU pages came from the lruvec's size array, exact at any time; for the root it is
+ * the node's own counters of file pages.
  */
 #include "models/workingset/budget/budget.h"
 
