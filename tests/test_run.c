@@ -32,7 +32,9 @@ static double value(const struct result *r, const char *metric)
 {
 	double v;
 
-	assert_true(validate_value(r->record, &(struct validate_row){ .metric = metric, .entity = "all" }, &v));
+	const struct validate_row row = { .metric = metric, .entity = "all" };
+
+	assert_true(validate_value(r->record, &row, &v));
 	return v;
 }
 

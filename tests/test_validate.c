@@ -99,9 +99,12 @@ static void test_published_wrong(void **state)
 		&value, why));
 }
 
-static bool find(const struct record *r, const char *metric, const char *entity, const char *per, double *value)
+static bool find(const struct record *r, const char *metric, const char *entity, const char *per,
+		 double *value)
 {
-	return validate_value(r, &(struct validate_row){ .metric = metric, .entity = entity, .per = per }, value);
+	const struct validate_row row = { .metric = metric, .entity = entity, .per = per };
+
+	return validate_value(r, &row, value);
 }
 
 static void test_value(void **state)

@@ -1,12 +1,12 @@
 /*
  * invariants.c - what must hold of charges at any instant, looked at when a run ends.
  *
- *	I10     usage = pages charged to the cgroup itself + its pages in stocks + usage of its children, where
- *	        a walk up the counters that is under way accounts for what it has done (page_counter.in_flight).
- *	        The root's own pages are not in its counter.
- *	I9      usage minus charged pages of the subtree = stocked pages; a CPU holds at most a batch of a memcg.
- *	kernel  pages charged for kernel memory = bytes in objects + bytes in stocks + bytes left over.
- *	limit   usage never ended above max; a charge under way may be, for the instant until it is taken back.
+ *  I10     usage = pages charged to the cgroup itself + its pages in stocks + usage of its children, where
+ *          a walk up the counters that is under way accounts for what it has done (page_counter.in_flight).
+ *          The root's own pages are not in its counter.
+ *  I9      usage minus charged pages of the subtree = stocked pages; a CPU holds at most a batch of a memcg.
+ *  kernel  pages charged for kernel memory = bytes in objects + bytes in stocks + bytes left over.
+ *  limit   usage never ended above max; a charge under way may be, for the instant until it is taken back.
  */
 #include "models/cgroup/stock.h"
 

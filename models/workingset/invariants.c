@@ -1,11 +1,11 @@
 /*
  * invariants.c - what must hold of shadows and their nodes, by walking every tree.
  *
- *	I12  refaults are never more than evictions; shadows made and gone differ by those that exist; a slot
- *	     holds a page or a value, and its leaf counts both right
- *	I13  workingset_nodes is the number of leaves that hold only values, and of what the lists hold
- *	I14  nodes put on lists and taken off again, by use or by the shrinker, differ by those that are there
- *	I16  a time stamp comes out of an entry as it went in, cut to its bits; a distance is never negative
+ *  I12  refaults are never more than evictions; shadows made and gone differ by those that exist; a slot
+ *       holds a page or a value, and its leaf counts both right
+ *  I13  workingset_nodes is the number of leaves that hold only values, and of what the lists hold
+ *  I14  nodes put on lists and taken off again, by use or by the shrinker, differ by those that are there
+ *  I16  a time stamp comes out of an entry as it went in, cut to its bits; a distance is never negative
  */
 #include "models/backing/backing.h"
 #include "models/workingset/workingset_impl.h"

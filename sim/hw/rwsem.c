@@ -94,8 +94,8 @@ static void up(struct task *t, struct rwsem *s)
 		struct rwsem_waiter *w = admitted;
 
 		task_sync(t);
-		admitted =
-			w->next; /* it may be gone once it is released: something else may have woken its task */
+		/* It may be gone once it is released: something else may have woken its task. */
+		admitted = w->next;
 		w->released = true;
 		task_wake(t->sim, t, w->task);
 	}

@@ -10,9 +10,9 @@
  * names NAME.KEY that change together; or it is a map that names a table of measurements, and then each of
  * the table's rows that fit binds what the pattern for the setup leaves open:
  *
- *	each:
- *	  row: { counts: ground-truth/counts.csv, experiment: E1, setup: "L=${limit};pattern=${pattern};r=${r}",
- *	         metrics: { miss: pass.miss } }
+ *   each:
+ *     row: { counts: ground-truth/counts.csv, experiment: E1, setup: "L=${limit};pattern=${pattern};r=${r}",
+ *            metrics: { miss: pass.miss } }
  *
  * binds limit, pattern and r; kernel ("6.12.117"), release ("6.12"), lru, metric, value; and is
  * ("pass.miss"). A name in the pattern that is bound before stands for its value. Without `metrics` all rows
