@@ -30,9 +30,8 @@ static void release(struct result r)
 
 static double value(const struct result *r, const char *metric)
 {
-	double v;
-
 	const struct validate_row row = { .metric = metric, .entity = "all" };
+	double v;
 
 	assert_true(validate_value(r->record, &row, &v));
 	return v;

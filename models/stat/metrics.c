@@ -58,7 +58,7 @@ static const struct metric metrics[NR_METRICS] = {
 	[M_SKIPPED] = { "flush.skipped", "1", METRIC_COUNTER,
 			"asked for, and not done: below the threshold, or somebody else was at it" },
 	[M_ANON] = { "anon", "pages", METRIC_GAUGE, "memory.stat anon as reported" },
-	[M_ANON_TRUTH] = { "anon.truth", "pages", METRIC_GAUGE, "memory.stat anon, were all updates visible" },
+	[M_ANON_TRUTH] = { "anon.truth", "pages", METRIC_GAUGE, "memory.stat anon as it truly is" },
 };
 /* clang-format on */
 

@@ -109,8 +109,8 @@ struct flush_ops {
 struct rstat_lock_ops {
 	void (*init)(struct host *host);
 	/*
-	 * rstat_flush_cpu() for each possible CPU. may_sleep: the caller is in a context that can. false: this
-	 * flush was none of memory statistics.
+	 * rstat_flush_cpu() for each possible CPU. may_sleep: the caller is in a context that can. false:
+	 * this flush was none of memory statistics.
 	 */
 	bool (*flush)(struct task *t, struct flush *f, struct memcg *root, bool may_sleep);
 };
