@@ -122,6 +122,28 @@ static void to_limit(struct task *t, void *arg)
 	anon_unmap(t, a);
 }
 
+/*
+ * A node of the swap cache is charged beyond the limit when reclaim needs it (PF_MEMALLOC), and reclaims nothing
+ * itself. 20 pages and their page table are all that c may have.
+ */
+static void charge_in_reclaim(struct task *t, void *arg)
+{
+	struct rig *r = arg;
+	struct anon_object *a = anon_create(r->host, r->c, 100);
+
+	touch_range(t, a, 0, 20);
+	assert_int_equal(memcg_current(r->c), 21);
+	t->marks |= TASK_RECLAIMS;
+	assert_int_equal(evict(t, r, a, 0), EVICT_GONE);
+	t->marks &= ~TASK_RECLAIMS;
+	task_sync(t);
+	assert_int_equal(r->c->memory.watermark, 22);
+	assert_int_equal(memcg_current(r->c), 21); /* a page less, a page of nodes more */
+	assert_int_equal(r->c->events[EVENT_MAX], 0);
+	anon_unmap(t, a);
+	task_sleep(t, 100 * SIM_MS);
+}
+
 /* zram that may take two frames: at a ratio of 4, eight pages. */
 static void zram_full(struct task *t, void *arg)
 {
@@ -155,6 +177,9 @@ static void limits(void **state)
 {
 	(void)state;
 	rig_run_on(root_era, 1, to_limit);
+	rig_run_on(RIG_HEAD RIG_POLICIES ", anon_shadow: swap_xarray_memcg }\n"
+					 "cgroups: [ { name: c, memory.max: 84KiB } ]\n" ZRAM,
+		   1, charge_in_reclaim);
 	rig_run_on(RIG_HEAD RIG_POLICIES
 		   " }\ncgroups: [ { name: c } ]\n"
 		   "devices: [ { name: z, device: zram, size: 1MiB, ratio: 4, limit: 8KiB } ]\n"

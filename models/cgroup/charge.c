@@ -55,6 +55,16 @@ static bool fail(struct memcg *level, struct memcg **failed)
 	return false;
 }
 
+/* Beyond the limit: for who reclaims, to whom nobody can make room. */
+static bool force(struct task *t, struct memcg *m, uint32_t nr)
+{
+	m->host->cgroups->walks++;
+	page_counter_charge(t, &m->memory, nr);
+	m->host->cgroups->walks--;
+	settle(t, m, nr, nr);
+	return true;
+}
+
 /* One charge that did not go through at once. */
 struct attempt {
 	struct memcg *memcg;
@@ -109,6 +119,8 @@ static bool charge_slowly(struct task *t, struct memcg *m, uint32_t nr, struct m
 
 		if (batch > nr)
 			batch = nr;
+		else if (task_reclaims(t))
+			return force(t, m, nr);
 		else if (!may_block(t) || !make_room(t, &a, level))
 			return fail(level, failed);
 		task_sync(t);

@@ -124,6 +124,8 @@ void page_counter_init(struct page_counter *c, struct page_counter *parent);
 /* nr pages on all levels, or on none: then *failed is the level whose max is in the way. */
 bool page_counter_try_charge(struct task *t, struct page_counter *c, uint64_t nr,
 			     struct page_counter **failed);
+/* nr pages on all levels, whatever the limits. */
+void page_counter_charge(struct task *t, struct page_counter *c, uint64_t nr);
 void page_counter_uncharge(struct task *t, struct page_counter *c, uint64_t nr);
 
 /* ---- charging; charge.c, stock.c ---- */

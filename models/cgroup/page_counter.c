@@ -64,6 +64,15 @@ bool page_counter_try_charge(struct task *t, struct page_counter *c, uint64_t nr
 	return true;
 }
 
+void page_counter_charge(struct task *t, struct page_counter *c, uint64_t nr)
+{
+	for (; c; c = c->parent) {
+		add(t, c, (int64_t)nr);
+		if (c->usage > c->watermark)
+			c->watermark = c->usage;
+	}
+}
+
 void page_counter_uncharge(struct task *t, struct page_counter *c, uint64_t nr)
 {
 	for (; c; c = c->parent)

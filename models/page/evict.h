@@ -9,7 +9,7 @@
 enum evict_result {
 	EVICT_GONE,  /* out of its object, its shadow left there; the caller uncharges and frees it */
 	EVICT_BUSY,  /* somebody else refers to it, or touched it meanwhile, or it is being read: keep it */
-	EVICT_DIRTY, /* a dirty page of a file: the flusher's (writeback_wake()); to be kept active */
+	EVICT_DIRTY, /* a dirty page of a file: the flusher is asked for it; to be kept active */
 	EVICT_WRITEBACK, /* on its way to a disk; when that is done it can be evicted */
 	EVICT_NO_SWAP    /* anon, tmpfs: no slot, not allowed, or the device is full; to be kept active */
 };

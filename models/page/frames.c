@@ -101,7 +101,8 @@ static frame_t take(struct task *t, struct host *host, uint32_t nid)
 	return pop(ps->pages, &list->free);
 }
 
-frame_t frame_alloc_above(struct task *t, struct host *host, enum watermark mark)
+/* get_page_from_freelist(); mark NULL: ALLOC_NO_WATERMARKS. */
+static frame_t get_page(struct task *t, struct host *host, const enum watermark *mark)
 {
 	uint32_t local = t->cpu->node;
 	frame_t frame = NO_FRAME;
@@ -110,14 +111,21 @@ frame_t frame_alloc_above(struct task *t, struct host *host, enum watermark mark
 	for (uint32_t i = 0; !frame && i < host->nr_nodes; i++) {
 		uint32_t nid = (local + i) % host->nr_nodes;
 
-		if (node_free(host, nid) > node_watermark(host, nid, mark))
+		if (!mark || node_free(host, nid) > node_watermark(host, nid, *mark))
 			frame = take(t, host, nid);
 	}
 	return frame;
 }
 
+frame_t frame_alloc_above(struct task *t, struct host *host, enum watermark mark)
+{
+	return get_page(t, host, &mark);
+}
+
 frame_t frame_alloc(struct task *t, struct host *host)
 {
+	if (task_reclaims(t))
+		return get_page(t, host, NULL);
 	frame_t frame = frame_alloc_above(t, host, WMARK_LOW);
 
 	return frame ? frame : reclaim_alloc(t, host);

@@ -30,7 +30,8 @@ static inline struct page_cpu *page_cpu(const struct host *host, const struct ta
 
 /*
  * A frame of the running CPU's node, or of another when that has too few left. May wake kswapd, and reclaim
- * itself; NO_FRAME: nothing helped. In a step, at the start and at the end.
+ * itself; who reclaims (task_reclaims()) gets what there is. NO_FRAME: nothing helped. In a step, at the
+ * start and at the end.
  */
 frame_t frame_alloc(struct task *t, struct host *host);
 /* The same as long as some node's free frames are above the mark: get_page_from_freelist(). */

@@ -58,9 +58,13 @@ static bool try_harder(struct scan_control *sc)
 
 uint64_t try_to_free_pages(struct task *t, struct scan_control *sc)
 {
+	const uint32_t outer = t->marks;
+
+	t->marks |= TASK_RECLAIMS;
 	do {
 		pass_priorities(t, sc);
 	} while (!sc->nr_reclaimed && try_harder(sc));
+	t->marks = outer;
 	return sc->nr_reclaimed;
 }
 

@@ -73,6 +73,7 @@ static void run(struct task *t, void *arg)
 {
 	struct kswapd *k = arg;
 
+	t->marks |= TASK_RECLAIMS;
 	for (;;) {
 		task_sync(t);
 		while (!k->woken)

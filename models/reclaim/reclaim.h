@@ -103,6 +103,16 @@ static inline bool lru_lock_per_node(const struct host *host)
 	return host->reclaim->node_lock;
 }
 
+/*
+ * PF_MEMALLOC, a mark of a task: it reclaims, so what it needs for that it gets: frames from reserves, charges
+ * beyond limits, and no reclaim within reclaim.
+ */
+#define TASK_RECLAIMS 1u
+static inline bool task_reclaims(const struct task *t)
+{
+	return t->marks & TASK_RECLAIMS;
+}
+
 /* ---- entry points ---- */
 
 /* try_to_free_mem_cgroup_pages(): returns the pages reclaimed. */

@@ -92,6 +92,7 @@ struct task {
 	const char *name; /* for messages; owned by the caller, alive as long as the task */
 	void *owner;      /* the model's: what this task belongs to */
 	void *account;    /* the model's: what sched.on_state keeps of it */
+	uint32_t marks;   /* the model's: what it is in the middle of */
 	void (*on_exit)(struct task *t);
 };
 
