@@ -36,9 +36,9 @@ static enum fate reclaim_page(struct task *t, struct lruvec *lruvec, frame_t fra
 	cpu_defer(t, host->costs->reclaim_page);
 	if (page->flags & PG_ORPHAN)
 		return FATE_FREED;
-	if (page->batched > 1)
-		return FATE_KEEP; /* a batch of some CPU refers to it */
 	fate = judge(t, lruvec, frame, sc);
+	if (fate == FATE_FREED && page->batched > 1)
+		fate = FATE_KEEP; /* a batch of some CPU refers to it */
 	if (fate == FATE_FREED)
 		fate = fate_of(object_evict(t, host, frame, sc->target, &result->written));
 	return page->flags & PG_ORPHAN ? FATE_FREED : fate;

@@ -1,0 +1,54 @@
+/*
+ * mglru_check.c - what must hold of an lruvec at any instant outside of a walk (I17): a type has two to four
+ * generations; the pages on its lists that say they are of a generation are as many as that generation
+ * counts; and a page stands on the list that it names. Pages whose generation a walk changed may stand on
+ * an older list, never on one of another type.
+ */
+#include "models/reclaim/mglru.h"
+
+static void check_list(const struct lruvec *lruvec, uint32_t list, enum lru_type type,
+		       int64_t found[MGLRU_GENS], struct record *record)
+{
+	const struct page *pages = lruvec_host(lruvec)->pages->pages;
+	const struct page_list *l = &mglru_of(lruvec)->lists[list][type];
+	uint64_t length = page_list_length(pages, l, UINT32_MAX), strange = 0;
+
+	record_invariant(record, "I17 list", length != UINT64_MAX,
+			 "%s node %u generation %u type %d: links broken", lruvec->memcg->path, lruvec->node,
+			 list, (int)type);
+	if (length == UINT64_MAX)
+		return;
+	for (frame_t frame = l->head; frame; frame = pages[frame].next) {
+		const struct page *page = &pages[frame];
+
+		if (page_gen(page) == NO_GEN || page_on_list(page) != list || page_type(page) != type ||
+		    (page->flags & (PG_LRU | PG_ACTIVE)) != PG_LRU || page->memcg != lruvec->memcg->id)
+			strange++;
+		else
+			found[page_gen(page)]++;
+	}
+	record_invariant(record, "I17 place", !strange,
+			 "%s node %u list %u type %d: %lld pages do not belong there", lruvec->memcg->path,
+			 lruvec->node, list, (int)type, (long long)strange);
+}
+
+void mglru_check(const struct lruvec *lruvec, struct record *record)
+{
+	const struct mglru *g = mglru_of(lruvec);
+
+	for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++) {
+		uint64_t gens = mglru_nr_gens(g, type);
+		int64_t found[MGLRU_GENS] = { 0 };
+
+		record_invariant(record, "I17 generations", gens >= MGLRU_MIN_GENS && gens <= MGLRU_GENS,
+				 "%s node %u type %d: %lld generations", lruvec->memcg->path, lruvec->node,
+				 (int)type, (long long)gens);
+		for (uint32_t list = 0; list < MGLRU_GENS; list++)
+			check_list(lruvec, list, type, found, record);
+		for (uint32_t gen = 0; gen < MGLRU_GENS; gen++)
+			record_invariant(record, "I17 size", found[gen] == g->nr_pages[gen][type],
+					 "%s node %u generation %u type %d: %lld pages, counted %lld",
+					 lruvec->memcg->path, lruvec->node, gen, (int)type,
+					 (long long)found[gen], (long long)g->nr_pages[gen][type]);
+	}
+}

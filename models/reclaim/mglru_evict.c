@@ -1,0 +1,249 @@
+/*
+ * mglru_evict.c - one batch of eviction: sort, isolate, have it judged, put back what stays; after
+ * evict_folios(), isolate_folios(), scan_folios(), sort_folio() and isolate_folio() of mm/vmscan.c.
+ *
+ * The oldest list of a type is read from its old end. What a walk has promoted goes to the list where it
+ * belongs; what was read too often goes one generation on; the rest is isolated, until there are 64. All of
+ * it is one step under the lock, so a batch synchronises when it takes the lock and not page by page.
+ *
+ * A page that survives joins the youngest generation, whatever it was: otherwise the next batch would find it
+ * again. One that merely lost a race is tried once more at once.
+ */
+#include <string.h>
+
+#include "models/reclaim/mglru.h"
+
+struct batch {
+	enum lru_type type;
+	uint32_t nr;
+	frame_t frames[MGLRU_BATCH];
+	enum fate fates[MGLRU_BATCH];
+	uint64_t looked_at, sorted;
+};
+
+static void to_young_end(struct host *host, struct mglru *g, enum lru_type type, frame_t frame, uint32_t list)
+{
+	struct page *page = page_of(host, frame);
+
+	page_list_del(host->pages->pages, &g->lists[page_on_list(page)][type], frame);
+	page_set_place(page, list);
+	page_list_add(host->pages->pages, &g->lists[list][type], frame);
+}
+
+/* Does it stay because of what it is read? */
+static bool is_protected(enum mglru_era era, const struct page *page, uint32_t limit, uint32_t *tier,
+			 bool *count)
+{
+	uint32_t refs = mglru_refs(era, page);
+	bool workingset = page->flags & PG_WORKINGSET;
+	/* As often as can be counted. */
+	bool always = era < ERA_6_18 ? refs == MGLRU_FIELD_MOST + 1
+				     : refs + workingset == MGLRU_FIELD_MOST + 2;
+
+	*tier = mglru_tier(era, refs, workingset);
+	*count = era < ERA_6_18 || !always;
+	return *tier > limit || always;
+}
+
+/* Whatever cannot go at once is put aside until it is written. 6.12 finds that out later, page by page. */
+static bool waits_for_writeback(enum mglru_era era, const struct page *page, enum lru_type type)
+{
+	return era != ERA_6_12 &&
+	       (page->flags & (PG_LOCKED | PG_WRITEBACK) || (type == LRU_FILE && page->flags & PG_DIRTY));
+}
+
+/* True if the page is not to be isolated, and moved to where it belongs instead. */
+static bool sort(struct task *t, struct lruvec *lruvec, frame_t frame, enum lru_type type, uint32_t limit)
+{
+	struct host *host = lruvec_host(lruvec);
+	struct mglru *g = mglru_of(lruvec);
+	struct page *page = page_of(host, frame);
+	enum mglru_era era = mglru_era(host);
+	uint32_t tier;
+	bool count;
+
+	if (page_gen(page) != (int)mglru_gen(g->min_seq[type])) {
+		to_young_end(host, g, type, frame, (uint32_t)page_gen(page));
+		cpu_defer(t, host->costs->lru_add);
+		return true;
+	}
+	if (is_protected(era, page, limit, &tier, &count)) {
+		mglru_push_on(t, lruvec, type, frame);
+		if (count)
+			g->control.protected[type][tier]++;
+		if (era == ERA_6_1)
+			mod_lruvec_state(t, lruvec->memcg, lruvec->node, WORKINGSET_ACTIVATE_ANON + type, 1);
+		return true;
+	}
+	if (waits_for_writeback(era, page, type)) {
+		mglru_push_on(t, lruvec, type, frame);
+		to_young_end(host, g, type, frame, (uint32_t)page_gen(page));
+		page->flags |= PG_RECLAIM;
+		return true;
+	}
+	return false;
+}
+
+static void isolate(struct task *t, struct lruvec *lruvec, frame_t frame)
+{
+	struct page *page = page_of(lruvec_host(lruvec), frame);
+
+	if (!(page->flags & PG_REFERENCED)) {
+		page->refs = 0;
+		if (mglru_era(lruvec_host(lruvec)) < ERA_6_18)
+			page->flags &= (uint16_t)~PG_WORKINGSET;
+	}
+	if (mglru_era(lruvec_host(lruvec)) < ERA_6_18)
+		page->flags &= (uint16_t)~PG_REFERENCED;
+	page->flags &= (uint16_t)~PG_RECLAIM;
+	mglru_del(t, lruvec, frame);
+	page->batched++;
+}
+
+/* scan_folios(): pages looked at; 0 when that led nowhere. */
+static uint64_t scan(struct task *t, struct lruvec *lruvec, struct batch *b, uint32_t limit)
+{
+	struct mglru *g = mglru_of(lruvec);
+	const struct page_list *list = &g->lists[mglru_gen(g->min_seq[b->type])][b->type];
+	uint64_t looked_at = 0, sorted = 0;
+
+	if (mglru_nr_gens(g, b->type) == MGLRU_MIN_GENS)
+		return 0;
+	while (list->tail && looked_at < MGLRU_LOOKED_AT && b->nr < MGLRU_BATCH) {
+		frame_t frame = list->tail;
+
+		looked_at++;
+		if (sort(t, lruvec, frame, b->type, limit)) {
+			sorted++;
+		} else {
+			isolate(t, lruvec, frame);
+			b->frames[b->nr++] = frame;
+		}
+	}
+	if (sorted)
+		count_memcg_events(t, lruvec->memcg, PGREFILL, sorted);
+	return b->nr || looked_at == MGLRU_LOOKED_AT ? looked_at : 0;
+}
+
+/* isolate_folios(): from the type that is due, or else from the other. */
+static uint64_t choose_and_scan(struct task *t, struct lruvec *lruvec, struct batch *b, uint32_t swappiness)
+{
+	struct mglru *g = mglru_of(lruvec);
+	enum mglru_era era = mglru_era(lruvec_host(lruvec));
+	uint32_t limit = MGLRU_TIERS;
+	uint64_t looked_at;
+
+	if (!swappiness)
+		b->type = LRU_FILE;
+	else if (era < ERA_6_18 && g->min_seq[LRU_ANON] < g->min_seq[LRU_FILE])
+		b->type = LRU_ANON;
+	else if (swappiness == 1)
+		b->type = LRU_FILE;
+	else if (swappiness >= 200)
+		b->type = LRU_ANON;
+	else
+		b->type = mglru_type_to_scan(g, era, swappiness, &limit);
+	if (limit == MGLRU_TIERS)
+		limit = mglru_tier_limit(g, era, b->type);
+	looked_at = scan(t, lruvec, b, limit);
+	if (looked_at || !swappiness)
+		return looked_at;
+	b->type = b->type == LRU_FILE ? LRU_ANON : LRU_FILE;
+	return scan(t, lruvec, b, mglru_tier_limit(g, era, b->type));
+}
+
+/* Nothing is wrong with it; the kernel tries such a page once more. */
+static bool lost_a_race(const struct page *page, enum fate fate)
+{
+	return fate == FATE_KEEP && !(page->flags & (PG_MAPPED | PG_REFERENCED | PG_ACTIVE | PG_LOCKED |
+						     PG_DIRTY | PG_WRITEBACK | PG_ORPHAN));
+}
+
+/* move_folios_to_lru(): the first `nr`, in the order of the scan; those that are nobody's are let go. */
+static void put_back(struct task *t, struct lruvec *lruvec, struct batch *b, uint32_t nr)
+{
+	struct host *host = lruvec_host(lruvec);
+	uint32_t orphans = 0;
+
+	if (!nr)
+		return;
+	spin_lock_irq(t, lruvec->lock);
+	for (uint32_t i = 0; i < nr; i++) {
+		struct page *page = page_of(host, b->frames[i]);
+
+		if (!isolated_put(page)) {
+			b->frames[orphans++] = b->frames[i];
+			continue;
+		}
+		if (!(page->flags & PG_RECLAIM && page->flags & (PG_DIRTY | PG_WRITEBACK))) {
+			page_clear_refs(page);
+			page->flags |= PG_ACTIVE;
+		}
+		mglru_add(t, lruvec, b->frames[i]);
+	}
+	spin_unlock_irq(t, lruvec->lock);
+	if (orphans)
+		pages_release(t, host, b->frames, orphans);
+}
+
+/* Those to be tried again go to the end; returns how many stay. */
+static uint32_t sort_out(const struct host *host, struct batch *b, uint32_t nr)
+{
+	uint32_t stay = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		frame_t frame = b->frames[i];
+
+		if (lost_a_race(page_of(host, frame), b->fates[i]))
+			continue;
+		b->frames[i] = b->frames[stay];
+		b->frames[stay++] = frame;
+	}
+	return stay;
+}
+
+static void shrink(struct task *t, struct lruvec *lruvec, struct batch *b, struct scan_control *sc,
+		   bool *swapped)
+{
+	struct shrink_result first, second = { 0 };
+	uint64_t activated;
+	uint32_t left = shrink_folio_list(t, lruvec, b->frames, b->fates, b->nr, sc, mglru_judge, &first);
+	uint32_t stay = sort_out(lruvec_host(lruvec), b, left);
+
+	put_back(t, lruvec, b, stay);
+	if (left > stay) {
+		memmove(b->frames, b->frames + stay, (left - stay) * sizeof *b->frames);
+		left = shrink_folio_list(t, lruvec, b->frames, b->fates, left - stay, sc, mglru_judge,
+					 &second);
+		put_back(t, lruvec, b, left);
+	}
+	sc->nr_reclaimed += first.freed + second.freed;
+	count_memcg_events(t, lruvec->memcg, sc->kswapd ? PGSTEAL_KSWAPD : PGSTEAL_DIRECT,
+			   first.freed + second.freed);
+	activated = first.activated[LRU_ANON] + first.activated[LRU_FILE] + second.activated[LRU_ANON] +
+		    second.activated[LRU_FILE];
+	if (activated)
+		count_memcg_events(t, lruvec->memcg, PGACTIVATE, activated);
+	*swapped |= b->type == LRU_ANON;
+}
+
+uint64_t mglru_evict(struct task *t, struct lruvec *lruvec, struct scan_control *sc, uint32_t swappiness,
+		     bool *swapped)
+{
+	struct mglru *g = mglru_of(lruvec);
+	struct batch b = { .nr = 0 };
+	uint64_t looked_at;
+
+	spin_lock_irq(t, lruvec->lock);
+	looked_at = choose_and_scan(t, lruvec, &b, swappiness);
+	if (b.nr)
+		count_memcg_events(t, lruvec->memcg, sc->kswapd ? PGSCAN_KSWAPD : PGSCAN_DIRECT, b.nr);
+	looked_at += mglru_advance(lruvec, swappiness);
+	if (mglru_nr_gens(g, mglru_first_type(swappiness)) == MGLRU_MIN_GENS)
+		looked_at = 0;
+	spin_unlock_irq(t, lruvec->lock);
+	sc->nr_scanned += b.nr;
+	if (b.nr)
+		shrink(t, lruvec, &b, sc, swapped);
+	return looked_at;
+}
