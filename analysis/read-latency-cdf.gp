@@ -1,7 +1,7 @@
 # read-latency-cdf.gp - draws the data of read-latency-cdf.sql, where it is explained how.
 #
 # The axis of shares is stretched towards 100 %, a step for each further nine: the tail is what readers of
-# such a figure look for, and on an even axis it is a line along the upper border.
+# such a figure look for, and on an even axis it is a line along the upper border. A caller may set `what`.
 
 set loadpath 'analysis'
 load 'terminal.gp'
@@ -9,11 +9,12 @@ load 'terminal.gp'
 top = 4.3
 stretched(share) = share < 1 - 10 ** -top ? -log10(1 - share) : top
 
-set title shown('Latency of reads')
+if (!exists('what')) what = 'read'
+set title shown('Latency of ' . what . 's')
 set logscale x
 set format x '%.0s %cs'
-set xlabel 'time a read takes'
-ylabel = 'reads that take less'
+set xlabel 'time a ' . what . ' takes'
+ylabel = what . 's that take less'
 @set_ylabel
 if (is_text) {
 	set title offset 0, 1

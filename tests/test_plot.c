@@ -30,6 +30,39 @@ static struct store *open_store(void **state, enum store_mode mode)
 	return s;
 }
 
+/* What figures of memory show: an eighth of a limit of 64 MiB, pressure, requests. */
+static void add_memory(struct record *r, const struct histogram *h)
+{
+	static const struct metric samples[] = {
+		{ "memory.stat.active_file", "bytes", METRIC_GAUGE, "" },
+		{ "memory.stat.inactive_file", "bytes", METRIC_GAUGE, "" },
+		{ "memory.stat.active_anon", "bytes", METRIC_GAUGE, "" },
+		{ "memory.stat.inactive_anon", "bytes", METRIC_GAUGE, "" },
+		{ "workingset.cgroup_nodes", "1", METRIC_GAUGE, "" },
+		{ "workingset.cgroup_budget", "1", METRIC_GAUGE, "" },
+		{ "memory.pressure.some.avg10", "%", METRIC_GAUGE, "" },
+		{ "memory.pressure.full.avg10", "%", METRIC_GAUGE, "" },
+	};
+	static const struct metric summaries[] = {
+		{ "memory.max", "bytes", METRIC_GAUGE, "" },
+		{ "memory.stat.workingset_refault_file", "1", METRIC_COUNTER, "" },
+		{ "task.ops", "1", METRIC_COUNTER, "" },
+		{ "task.rate", "1/s", METRIC_RATE, "" },
+		{ "task.file_reads", "1", METRIC_COUNTER, "" },
+		{ "task.file_misses", "1", METRIC_COUNTER, "" },
+	};
+	static const double values[] = { 64 << 20, 300, 1000, 100, 1000, 250 };
+	static const struct metric requests = { "service.latency", "ns", METRIC_DISTRIBUTION, "" };
+
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+		for (uint32_t t = 0; t < 10; t++)
+			record_sample(r, &samples[i], "/a", t * SIM_MS, (double)((i + 1) << 20));
+	for (size_t i = 0; i < sizeof(summaries) / sizeof(summaries[0]); i++)
+		record_summary(r, &summaries[i], "/a", values[i]);
+	record_histogram(r, &requests, "service", h);
+	record_module(r, "reclaim", "classic");
+}
+
 /* Names that would do harm in a command, and that a data file has to carry. */
 static void add_run(struct store *s, const char *variant, uint64_t latency_ns)
 {
@@ -51,6 +84,7 @@ static void add_run(struct store *s, const char *variant, uint64_t latency_ns)
 		record_sample(r, &pages, "all", i * SIM_MS, i % 10);
 		record_sample(r, &age, "all", i * SIM_MS, (i % 10) * 1e6);
 	}
+	add_memory(r, &h);
 	record_put_lock(r, &(struct lock_row){ record_entity(r, "lru_lock"), 9, 4, latency_ns, 10, 10, 10 });
 	record_put_lock(r, &(struct lock_row){ record_entity(r, "idle_lock"), 9, 0, 0, 0, 10, 10 });
 	record_finish(r, &(struct record_end){ .done = true });
@@ -166,6 +200,10 @@ static void figures_show_what_is_there(void **state)
 	assert_non_null(strstr(text, "of level:2"));
 	assert_non_null(strstr(text, "base  (p50 5.99 us, p99 10.9 us)"));
 	free(text);
+	text = draw_text(state, "refaults-against-limit", NULL);
+	assert_non_null(strstr(text, "of /a"));
+	assert_non_null(strstr(text, "classic"));
+	free(text);
 	text = draw_text(state, "lock-wait-by-class", NULL);
 	assert_non_null(strstr(text, "lru_lock"));
 	assert_null(strstr(text, "idle_lock"));
@@ -191,7 +229,8 @@ static void what_cannot_be_drawn_is_said(void **state)
 	char *path = scratch_path(state, "x.png"), *nowhere = scratch_path(state, "none/x.png");
 
 	refuses(state, &(struct plot_request){ FIGURES, "no-such", .format = PLOT_PNG, .output = path },
-		"there is no figure 'no-such'; there are: lock-wait-by-class, read-latency-cdf, staleness");
+		"there is no figure 'no-such'; there are: lock-wait-by-class, lru-composition-over-time, "
+		"psi");
 	refuses(state, &(struct plot_request){ FIGURES, "../read-latency-cdf", .output = path },
 		"there is no figure");
 	refuses(state,

@@ -74,6 +74,7 @@ struct memcg {
 	struct cgroup_task *tasks;
 	struct bandwidth *bandwidth;             /* cpu.max, or that of the nearest ancestor that has one */
 	uint32_t weight;                         /* cpu.weight as a task weight */
+	struct memory_stat_base *stat_base; /* at the end of the warm-up; memory_stat.c */
 	struct memcg_stat *stat;                 /* models/stat */
 	struct lruvec **lruvecs;                 /* by node; models/page; made at first use */
 	struct mapping *mappings, *last_mapping; /* of its processes; models/page/mapping.h */

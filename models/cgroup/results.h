@@ -1,5 +1,5 @@
 /*
- * results.h - memory.current and memory.events as results.
+ * results.h - memory.current, memory.events and memory.stat as results.
  */
 #ifndef MODELS_CGROUP_RESULTS_H
 #define MODELS_CGROUP_RESULTS_H
@@ -8,5 +8,9 @@
 
 void cgroups_sample(struct host *host, sim_time_t now);
 void cgroups_results(struct host *host);
+
+void memory_stat_measure(struct host *host);
+void memory_stat_sample(struct host *host, sim_time_t now);
+void memory_stat_results(struct host *host);
 
 #endif

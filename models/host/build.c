@@ -87,6 +87,7 @@ static void build(struct run *run)
 static void measure(struct run *run)
 {
 	stat_measure(run->model);
+	memory_stat_measure(run->model);
 	workload_measure(run->model);
 }
 
@@ -94,6 +95,7 @@ static void sample(struct run *run, sim_time_t now)
 {
 	stat_sample(run->model, now);
 	cgroups_sample(run->model, now);
+	memory_stat_sample(run->model, now);
 	workingset_sample(run->model, now);
 	backing_sample(run->model, now);
 	pressure_sample(run->model, now);
@@ -105,6 +107,7 @@ static void finish(struct run *run)
 	workload_finish(run->model);
 	stat_finish(run->model);
 	cgroups_results(run->model);
+	memory_stat_results(run->model);
 	cgroups_finish(run->model);
 	page_finish(run->model);
 	backing_finish(run->model);

@@ -108,6 +108,7 @@ static bool read_page(struct churn *c, uint64_t page)
 	}
 	workload_return(c->t, c->w);
 	c->misses += result == FILE_MISS;
+	workload_count_read(c->w, result);
 	c->w->ops++;
 	if (c->o->work)
 		user_work(c->t, c->o->work);

@@ -221,6 +221,7 @@ static bool take_turn(struct task *t, struct member *m, struct access *access, u
 		workload_return(t, w);
 		m->accesses++;
 		m->misses += result == FILE_MISS;
+		workload_count_read(w, result);
 		w->ops++;
 	}
 	return true;

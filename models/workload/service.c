@@ -44,12 +44,10 @@ static const struct option rows[] = {
 };
 static const struct option_table options = OPTION_TABLE("service", struct service, rows);
 
-enum { LATENCY, MISSED };
+enum { LATENCY };
 
 static const struct metric metrics[] = {
 	[LATENCY] = { "service.latency", "ns", METRIC_DISTRIBUTION, "from a request's arrival to its end" },
-	[MISSED] = { "service.misses", "1", METRIC_COUNTER,
-		     "file pages that had to be read from the device" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
 
@@ -66,7 +64,6 @@ static const struct module module_service;
 /* Of one task; after the run, what tasks of one name did is added up. */
 struct server {
 	struct histogram *latency;
-	uint64_t misses, misses_before;
 };
 
 struct request {
@@ -122,7 +119,6 @@ static bool touch_heap(struct request *r, uint64_t nr)
 static bool use_file(struct request *r, uint64_t nr)
 {
 	const struct service *o = r->w->own;
-	struct server *server = r->w->state;
 	struct memcg *level;
 
 	for (; nr; nr--) {
@@ -138,7 +134,8 @@ static bool use_file(struct request *r, uint64_t nr)
 			return false;
 		}
 		workload_return(r->t, r->w);
-		server->misses += !write && result == FILE_MISS;
+		if (!write)
+			workload_count_read(r->w, result);
 	}
 	return true;
 }
@@ -205,14 +202,12 @@ static void measure(struct host *host)
 			struct server *server = tasks[i].state;
 
 			histogram_reset(server->latency);
-			server->misses_before = server->misses;
 		}
 }
 
 static void record_name(struct host *host, const struct workload_task *tasks, uint32_t first, uint32_t nr)
 {
 	struct histogram all;
-	uint64_t misses = 0;
 
 	histogram_init(&all, sim_arena(host->sim));
 	for (uint32_t i = first; i < nr; i++) {
@@ -221,10 +216,8 @@ static void record_name(struct host *host, const struct workload_task *tasks, ui
 		if (!is_service(&tasks[i]) || strcmp(tasks[i].label, tasks[first].label) != 0)
 			continue;
 		histogram_merge(&all, server->latency);
-		misses += server->misses - server->misses_before;
 	}
 	record_histogram(host->run->record, &metrics[LATENCY], tasks[first].label, &all);
-	record_summary(host->run->record, &metrics[MISSED], tasks[first].label, (double)misses);
 }
 
 static void finish(struct host *host)

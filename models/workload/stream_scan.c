@@ -50,10 +50,13 @@ static bool read_request(struct task *t, struct workload_task *w, struct file_ob
 
 	cpu_work(t, w->host->costs->syscall);
 	for (uint64_t i = from; i < to; i++) {
-		if (file_read(t, w->memcg, file, i, &level) == FILE_NOMEM) {
+		enum file_result result = file_read(t, w->memcg, file, i, &level);
+
+		if (result == FILE_NOMEM) {
 			workload_out_of_memory(w, level);
 			return false;
 		}
+		workload_count_read(w, result);
 		w->ops++;
 	}
 	workload_return(t, w);

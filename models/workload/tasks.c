@@ -41,11 +41,13 @@ MODULE(tasks_section) = {
 	.list = true,
 };
 
-enum { OPS, RATE, OOM };
+enum { OPS, RATE, OOM, READS, MISSES };
 
 static const struct metric metrics[] = {
 	[OPS] = { "task.ops", "1", METRIC_COUNTER, "work done, in the workload's own unit (pages, reads)" },
 	[RATE] = { "task.rate", "1/s", METRIC_RATE, "work done per second of simulated time" },
+	[READS] = { "task.file_reads", "1", METRIC_COUNTER, "pages of files that were accessed" },
+	[MISSES] = { "task.file_misses", "1", METRIC_COUNTER, "of those, read from the device" },
 	[OOM] = { "task.oom", "1", METRIC_COUNTER, "tasks that ended for want of memory" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
@@ -275,13 +277,20 @@ static void call_finish(const struct workload_ops *ops, struct host *host, sim_t
 		ops->finish(host);
 }
 
+static void set_before(struct workload_task *w)
+{
+	w->ops_before = w->ops;
+	w->reads_before = w->reads;
+	w->misses_before = w->misses;
+}
+
 void workload_measure(struct host *host)
 {
 	struct workload_state *state = host->workloads;
 
 	state->measured_from = sim_now(host->sim);
 	for (uint32_t i = 0; i < state->nr; i++)
-		state->tasks[i].ops_before = state->tasks[i].ops;
+		set_before(&state->tasks[i]);
 	each_workload(host, call_measure, state->measured_from);
 }
 
@@ -291,7 +300,7 @@ void workload_sample(struct host *host, sim_time_t now)
 }
 
 struct work_done {
-	uint64_t ops, failed;
+	uint64_t ops, failed, reads, misses;
 };
 
 static void record_work(struct host *host, const char *entity, const struct work_done *done)
@@ -301,6 +310,10 @@ static void record_work(struct host *host, const char *entity, const struct work
 	record_summary(host->run->record, &metrics[OPS], entity, (double)done->ops);
 	if (seconds > 0)
 		record_summary(host->run->record, &metrics[RATE], entity, (double)done->ops / seconds);
+	if (done->reads) {
+		record_summary(host->run->record, &metrics[READS], entity, (double)done->reads);
+		record_summary(host->run->record, &metrics[MISSES], entity, (double)done->misses);
+	}
 	if (done->failed)
 		record_summary(host->run->record, &metrics[OOM], entity, (double)done->failed);
 }
@@ -309,6 +322,8 @@ static void add_work(struct work_done *done, const struct workload_task *w)
 {
 	done->ops += w->ops - w->ops_before;
 	done->failed += w->failed;
+	done->reads += w->reads - w->reads_before;
+	done->misses += w->misses - w->misses_before;
 }
 
 /* By name in results: the sum over all tasks that share it. */

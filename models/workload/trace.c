@@ -223,6 +223,7 @@ static bool play_record(void *arg, const struct trace_record *record)
 		}
 		p->accesses++;
 		p->misses += result == FILE_MISS;
+		workload_count_read(p->w, result);
 	}
 	workload_return(p->t, p->w);
 	p->w->ops++;

@@ -33,14 +33,15 @@ struct workload_task {
 	const struct task_options *options;
 	const void *own; /* the bound options of the workload's module */
 	struct memcg *memcg;
-	const char *label;     /* options->name, or the workload's name */
-	const char *name;      /* of this task alone: "/a/b:churn/3"; names its random streams */
-	uint32_t index, count; /* which of how many in its cgroup */
-	uint64_t ops;          /* work done; run() adds to it */
-	uint64_t ops_before;   /* of those, before the end of the warm-up */
-	struct memcg *oom;     /* the level whose limit ended it */
-	bool failed;           /* it ended for want of memory */
-	void *state;           /* run()'s own, in the arena */
+	const char *label;      /* options->name, or the workload's name */
+	const char *name;       /* of this task alone: "/a/b:churn/3"; names its random streams */
+	uint32_t index, count;  /* which of how many in its cgroup */
+	uint64_t ops;           /* work done; run() adds to it */
+	uint64_t reads, misses; /* accesses to files, and those that had to read the device */
+	uint64_t ops_before, reads_before, misses_before; /* of those, before the end of the warm-up */
+	struct memcg *oom;                                /* the level whose limit ended it */
+	bool failed;                                      /* it ended for want of memory */
+	void *state;                                      /* run()'s own, in the arena */
 };
 
 struct workload_ops {
@@ -69,6 +70,12 @@ struct workload_task *workload_tasks(const struct host *host, uint32_t *nr);
  * victim is chosen: who asks for more than there is ends.
  */
 void workload_out_of_memory(struct workload_task *w, struct memcg *level);
+
+static inline void workload_count_read(struct workload_task *w, enum file_result result)
+{
+	w->reads++;
+	w->misses += result == FILE_MISS;
+}
 
 /* A system call or a fault of the task is over: what waits for the way back to user mode is done. */
 static inline void workload_return(struct task *t, struct workload_task *w)

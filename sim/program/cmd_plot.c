@@ -69,9 +69,13 @@ static char *file_name(const struct plot *p, const char *figure)
 	return name;
 }
 
-static bool draw(const struct plot *p, struct store *store, const char *folder, const char *figure)
+enum drawn { DRAWN, NO_DATA, NOT_DRAWN };
+
+/* A figure that was asked for by name has to be there; of all, those that the database has data for. */
+static enum drawn draw(const struct plot *p, struct store *store, const char *folder, const char *figure)
 {
 	char *file = file_name(p, figure), *error;
+	bool empty = false;
 	bool drawn = plot_figure(store,
 				 &(struct plot_request){
 					 .folder = folder,
@@ -81,17 +85,19 @@ static bool draw(const struct plot *p, struct store *store, const char *folder, 
 					 .format = (enum plot_format)p->format,
 					 .output = file,
 					 .text = stdout,
+					 .empty = &empty,
 				 },
 				 &error);
 
 	if (!drawn) {
-		note("%s", error);
+		if (!empty || p->figure)
+			note("%s", error);
 		free(error);
 	} else if (file) {
 		printf("%s\n", file);
 	}
 	free(file);
-	return drawn;
+	return drawn ? DRAWN : empty && !p->figure ? NO_DATA : NOT_DRAWN;
 }
 
 static int draw_all(const struct plot *p, struct store *store, const char *folder)
@@ -100,7 +106,7 @@ static int draw_all(const struct plot *p, struct store *store, const char *folde
 	char **figures = plot_figures(folder, &nr);
 	struct hint hint = hint_for(p->figure ? p->figure : "");
 	char text[HINT_TEXT];
-	size_t chosen = 0;
+	size_t chosen = 0, drawn = 0;
 	bool good = true;
 
 	/* What is wrong with one (no gnuplot, no disk) is wrong with all. */
@@ -109,7 +115,14 @@ static int draw_all(const struct plot *p, struct store *store, const char *folde
 		if (p->figure && strcmp(p->figure, figures[i]) != 0)
 			continue;
 		chosen++;
-		good &= draw(p, store, folder, figures[i]);
+		enum drawn result = draw(p, store, folder, figures[i]);
+
+		drawn += result == DRAWN;
+		good &= result != NOT_DRAWN;
+	}
+	if (chosen && good && !drawn) {
+		note("nothing to draw: no complete run has data for any figure");
+		good = false;
 	}
 	if (!chosen)
 		note("no figure '%s' in '%s'%s", p->figure ? p->figure : "all", folder,

@@ -109,10 +109,12 @@ static bool write_data(struct store *s, const struct plot_request *r, const char
 		*error = xasprintf("%s: %s", file, strerror(errno));
 	else if (!out)
 		*error = xasprintf("%s: %s", path, strerror(errno));
-	else if (!store_database(s) || (rows = write_rows(s, sql, r, out)) == 0)
+	else if (!store_database(s) || (rows = write_rows(s, sql, r, out)) == 0) {
 		*error = xasprintf("nothing to draw: no complete run has data for figure %s%s%s", r->figure,
 				   r->entity ? " of " : "", r->entity ? r->entity : "");
-	else if (rows < 0)
+		if (r->empty)
+			*r->empty = true;
+	} else if (rows < 0)
 		*error = xasprintf("%s: %s", file, sqlite3_errmsg(store_database(s)));
 	if (out && (fclose(out) != 0) && rows > 0) {
 		*error = xasprintf("%s: %s", path, strerror(errno));

@@ -24,6 +24,7 @@ struct plot_request {
 	enum plot_format format;
 	const char *output; /* a file; NULL with PLOT_TEXT: to `text` */
 	FILE *text;
+	bool *empty; /* set when it is for want of data that there is no figure; NULL: not asked for */
 };
 
 /* The names of all figures in a folder, sorted, on the heap; free each and the array. */

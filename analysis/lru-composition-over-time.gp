@@ -1,0 +1,33 @@
+# lru-composition-over-time.gp - draws the data of lru-composition-over-time.sql, where it is explained how.
+#
+# Lists are stacked, active file lowest. At most six variants have room.
+
+set loadpath 'analysis'
+panels = 6
+tall = 1.8
+load 'terminal.gp'
+
+panels = nr < panels ? nr : panels
+columns = panels > 1 ? 2 : 1
+array list[4] = [ 'active file', 'inactive file', 'active anon', 'inactive anon' ]
+
+set multiplot layout (panels + columns - 1) / columns, columns title shown('LRU lists')
+set style fill solid 0.8
+set yrange [0:*]
+set xlabel 'simulated time, s'
+ylabel = 'MiB'
+@set_ylabel
+do for [k = 0:panels - 1] {
+	if (k == panels - 1) {
+		set key
+	} else {
+		unset key
+	}
+	stats data index 1 + k every ::::0 using (name = strcol(1), 0) nooutput
+	set title name
+	plot data index 1 + k using 1:($2 + $3 + $4 + $5) with filledcurves x1 linetype 4 title gap . list[4], \
+		'' index 1 + k using 1:($2 + $3 + $4) with filledcurves x1 linetype 3 title gap . list[3], \
+		'' index 1 + k using 1:($2 + $3) with filledcurves x1 linetype 2 title gap . list[2], \
+		'' index 1 + k using 1:2 with filledcurves x1 linetype 1 title gap . list[1]
+}
+unset multiplot
