@@ -25,7 +25,7 @@
 #include "sim/scenario/scenario.h"
 
 #define FIXTURE_BASE(cpus_, batch_, stock_)                                                          \
-	"schema: 1\nscenario: test\nhost: { cpus: " #cpus_ ", nodes: 1, memory: 64MiB }\n"           \
+	"schema: 1\nscenario: test\nhost: { cpus: " #cpus_ ", nodes: 1, memory: 1GiB }\n"           \
 	"policies: { stat_update: rstat_global_threshold, flush: unified, rstat_lock: spin_yield,\n" \
 	"  rstat_updated: cpu_lock, charge_batch: " #batch_ ", charge_stock: " #stock_ " }\n"
 

@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-#define PCP_BATCH 63u /* zone_batchsize() of every zone above 1 GiB */
+#define PCP_BATCH_MOST 63u /* of every zone above 1 GiB */
 
 static struct page_cpu_list *cpu_list(const struct host *host, const struct task *t, uint32_t node)
 {
@@ -55,8 +55,8 @@ static void refill(struct task *t, struct host *host, uint32_t nid)
 
 	spin_lock_irq(t, &node->lock);
 	struct page_cpu_list *list = cpu_list(host, t, nid);
-	uint32_t nr = node->nr_free < PCP_BATCH ? (uint32_t)node->nr_free : PCP_BATCH;
-	frame_t batch[PCP_BATCH];
+	uint32_t nr = node->nr_free < node->batch ? (uint32_t)node->nr_free : node->batch;
+	frame_t batch[PCP_BATCH_MOST];
 
 	for (uint32_t i = 0; i < nr; i++)
 		batch[i] = node_take(ps, nid);
@@ -76,7 +76,7 @@ static void give_back(struct task *t, struct host *host, uint32_t nid)
 	spin_lock_irq(t, &node->lock);
 	struct page_cpu_list *list = cpu_list(host, t, nid);
 
-	for (uint32_t i = 0; i < PCP_BATCH && list->free; i++) {
+	for (uint32_t i = 0; i < node->batch && list->free; i++) {
 		push(ps->pages, &node->free, pop(ps->pages, &list->free));
 		list->nr--;
 		node->nr_free++;
@@ -180,15 +180,27 @@ void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint3
 	page->refs = page->gen = 0;
 }
 
+/* zone_batchsize(): 1/4096 of the zone, near a power of two. */
+static uint32_t cpu_batch(uint64_t pages)
+{
+	uint64_t quarter = pages / 1024 / 4, power = 1;
+
+	if (quarter >= PCP_BATCH_MOST + 1)
+		return PCP_BATCH_MOST;
+	while (2 * power <= quarter + quarter / 2)
+		power *= 2;
+	return power > 1 ? (uint32_t)power - 1 : 1;
+}
+
 /* zone_highsize(): the low watermark, shared by the node's CPUs, but at least four batches. */
-static uint32_t cpu_high(const struct host *host)
+static uint32_t cpu_high(const struct host *host, uint32_t batch)
 {
 	double kib = (double)(host->memory / 1024);
 	double min_free = fmin(fmax(floor(sqrt(kib * 16)), 128), 262144); /* init_per_zone_wmark_min(), KiB */
 	double low = min_free * 1.25 / (PAGE_SIZE / 1024);
 	uint32_t high = (uint32_t)(low / host->nr_cpus); /* the machine's share of a CPU is the node's */
 
-	return high > 4 * PCP_BATCH ? high : 4 * PCP_BATCH;
+	return high > 4 * batch ? high : 4 * batch;
 }
 
 void frames_build(struct host *host)
@@ -209,6 +221,7 @@ void frames_build(struct host *host)
 		node->first = node->fresh = (frame_t)(1 + i * per_node);
 		node->end = (frame_t)(node->first + per_node);
 		node->nr_free = per_node;
-		node->high = cpu_high(host);
+		node->batch = cpu_batch(per_node);
+		node->high = cpu_high(host, node->batch);
 	}
 }

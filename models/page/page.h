@@ -96,6 +96,7 @@ struct page_node {
 	uint32_t first;       /* of its frames */
 	uint64_t nr_free;
 	uint64_t watermark[NR_WMARKS]; /* of nr_free; watermarks.c */
+	uint32_t batch;     /* frames that move between a CPU and the node at a time */
 	uint32_t high;                 /* most frames on one CPU's list */
 	struct spinlock lru_lock;      /* lru_lock: per_node */
 };
