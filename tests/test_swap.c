@@ -123,8 +123,8 @@ static void to_limit(struct task *t, void *arg)
 }
 
 /*
- * A node of the swap cache is charged beyond the limit when reclaim needs it (PF_MEMALLOC), and reclaims nothing
- * itself. 20 pages and their page table are all that c may have.
+ * A node of the swap cache is charged beyond the limit when reclaim needs it (PF_MEMALLOC), and reclaims
+ * nothing itself. 20 pages and their page table are all that c may have.
  */
 static void charge_in_reclaim(struct task *t, void *arg)
 {

@@ -112,11 +112,12 @@ static void *create(struct host *host, const char *name, const void *options)
 static uint32_t draw_size(struct zram *z)
 {
 	double ratio = dist_draw(&z->options->ratio, z->stream);
-	double size = PAGE_SIZE / (ratio > 0 ? ratio : z->algorithm->ratio);
+	double bytes = PAGE_SIZE / (ratio > 0 ? ratio : z->algorithm->ratio);
+	uint32_t size = bytes < PAGE_SIZE ? (uint32_t)bytes : PAGE_SIZE;
 
 	if (size >= HUGE_FROM)
 		return PAGE_SIZE;
-	return size < 1 ? 1 : (uint32_t)size;
+	return size ? size : 1;
 }
 
 static uint64_t frames_for(uint64_t bytes)
