@@ -131,6 +131,12 @@ frame_t frame_alloc(struct task *t, struct host *host)
 	return frame ? frame : reclaim_alloc(t, host);
 }
 
+/* nr_pcp_high(): little while kswapd is at work, which can only count what is on the node's own list. */
+static uint32_t cpu_list_most(const struct page_node *node)
+{
+	return node->reclaiming && node->high > 4 * node->batch ? 4 * node->batch : node->high;
+}
+
 void frame_free(struct task *t, struct host *host, frame_t frame)
 {
 	struct page_state *ps = host->pages;
@@ -140,7 +146,7 @@ void frame_free(struct task *t, struct host *host, frame_t frame)
 	cpu_defer(t, host->costs->page_free);
 	ps->pages[frame].flags = 0;
 	push(ps->pages, &list->free, frame);
-	if (++list->nr > ps->nodes[nid].high)
+	if (++list->nr > cpu_list_most(&ps->nodes[nid]))
 		give_back(t, host, nid);
 }
 

@@ -96,8 +96,9 @@ struct page_node {
 	uint32_t first;       /* of its frames */
 	uint64_t nr_free;
 	uint64_t watermark[NR_WMARKS]; /* of nr_free; watermarks.c */
-	uint32_t batch;     /* frames that move between a CPU and the node at a time */
+	uint32_t batch;                /* frames that move between a CPU and the node at a time */
 	uint32_t high;                 /* most frames on one CPU's list */
+	bool reclaiming;               /* ZONE_RECLAIM_ACTIVE: kswapd is at work */
 	struct spinlock lru_lock;      /* lru_lock: per_node */
 };
 struct page_cpu_list {

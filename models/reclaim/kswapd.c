@@ -51,6 +51,7 @@ static void balance(struct task *t, struct kswapd *k)
 		.nr_to_reclaim = high > SWAP_CLUSTER_MAX ? high : SWAP_CLUSTER_MAX,
 	};
 
+	host->pages->nodes[k->node].reclaiming = true;
 	while (sc.priority >= 1) {
 		task_sync(t);
 		if (balanced(host, k->node))
@@ -63,6 +64,7 @@ static void balance(struct task *t, struct kswapd *k)
 		if (sc.nr_scanned < sc.nr_to_reclaim || sc.nr_reclaimed == before)
 			sc.priority--;
 	}
+	host->pages->nodes[k->node].reclaiming = false;
 	if (sc.priority < 1 && !sc.nr_reclaimed)
 		k->failures++;
 	if (ops->end_call)
