@@ -27,7 +27,6 @@ struct mglru_node {
 	uint32_t nr[MEMCG_LRU_GENS];
 	struct memcg_lru_bin bins[MEMCG_LRU_GENS][MEMCG_LRU_BINS];
 	struct stream random;
-	bool skip_aging; /* 6.1: kswapd got what it wanted from an lruvec that need not be aged */
 };
 
 struct mglru_machine { /* the policy's state */

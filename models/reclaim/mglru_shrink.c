@@ -128,32 +128,28 @@ bool mglru_pass(struct task *t, struct lruvec *lruvec, struct scan_control *sc)
 
 		task_sync(t);
 		work = (is_6_1 ? work_6_1 : work_6_12)(t, lruvec, sc, swappiness);
-		if (!work.nr)
-			break;
-		done = mglru_evict(t, lruvec, sc, swappiness, &swapped);
+		done = work.nr ? mglru_evict(t, lruvec, sc, swappiness, &swapped) : 0;
 		scanned += done;
-		if (!done || scanned >= work.nr)
-			break;
-		if (is_6_1 && enough_6_1(g, sc, seq, swapped))
-			break;
-		if (sc->global && mglru_machine_has_enough(lruvec, sc))
+		if (!done)
+			return work.leave;
+		if (scanned >= work.nr || (is_6_1 && enough_6_1(g, sc, seq, swapped)) ||
+		    (sc->global && mglru_machine_has_enough(lruvec, sc)))
 			break;
 		cond_resched(t);
 	}
-	if (sc->kswapd && sc->nr_reclaimed - reclaimed >= MGLRU_BATCH && !work.need_aging)
-		mglru_node(lruvec_host(lruvec), lruvec->node)->skip_aging = true;
-	return work.leave;
+	if (sc->nr_reclaimed - reclaimed >= MGLRU_BATCH && !work.need_aging)
+		sc->memcgs_need_aging = false;
+	return false;
 }
 
 void mglru_age_node(struct task *t, uint32_t node, struct scan_control *sc)
 {
 	struct host *host = host_of(t);
-	struct mglru_node *n = mglru_node(host, node);
 
 	if (mglru_era(host) != ERA_6_1)
 		return;
-	if (n->skip_aging) {
-		n->skip_aging = false;
+	if (!sc->memcgs_need_aging) {
+		sc->memcgs_need_aging = true;
 		return;
 	}
 	for (struct memcg *m = host->cgroups->root; m; m = memcg_next(host->cgroups->root, m)) {

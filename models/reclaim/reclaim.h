@@ -36,6 +36,7 @@ struct scan_control {
 	bool full_walk;                /* memcg_full_walk: do not stop when enough is reclaimed */
 	uint64_t elow, emin;           /* effective protection of the memcg at hand, pages */
 	bool walked;                   /* mglru: page tables were walked in this pass over an lruvec */
+	bool memcgs_need_aging;        /* mglru: no lruvec that need not be aged had enough for kswapd */
 };
 
 enum lru_type { LRU_ANON, LRU_FILE };
