@@ -15,7 +15,7 @@
 enum churn_via { VIA_READ, VIA_MMAP };
 
 struct file_churn {
-	const char *file;
+	const char *file, *disk;
 	uint64_t pages, reads, stride, flush_every;
 	uint32_t passes;
 	int via;
@@ -33,6 +33,8 @@ static const struct enum_name via_names[] = {
 };
 
 static const struct option rows[] = {
+	OPTION(struct file_churn, disk, OPT_STRING,
+	       .help = "device that the file lies on; a RAM disk if none"),
 	OPTION(struct file_churn, file, OPT_STRING, .help = "name of the file; the cgroup's own if none"),
 	OPTION(struct file_churn, pages, OPT_U64, .required = true, .min = "1", .max = "1G",
 	       .help = "pages of the file that are used"),
@@ -88,6 +90,7 @@ static void prepare(struct workload_task *w)
 	const struct file_churn *o = w->own;
 
 	workload_file_declare(w, o->file, (o->pages - 1) * o->stride + 1);
+	workload_file_place(w, o->file, o->disk);
 }
 
 static bool read_page(struct churn *c, uint64_t page)

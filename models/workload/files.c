@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "models/backing/backing.h"
 #include "models/workload/registry.h"
 
 static const char *file_name(const struct memcg *m, const char *name)
@@ -73,13 +74,27 @@ void workload_file_declare(struct workload_task *w, const char *name, uint64_t n
 		f->nr_pages = nr_pages;
 }
 
+void workload_file_place(struct workload_task *w, const char *name, const char *disk)
+{
+	struct named_file *f = find(w->host->workloads, file_name(w->memcg, name));
+
+	if (!disk)
+		return;
+	f->disk = disk_find(w->host, disk);
+	if (!f->disk)
+		sim_fail(w->host->sim, "%s: there is no disk '%s' among the devices", w->name, disk);
+}
+
 struct file_object *workload_file(struct host *host, const struct memcg *m, const char *name)
 {
 	struct named_file *f = find(host->workloads, file_name(m, name));
 
 	if (!f)
 		return NULL;
-	if (!f->file)
+	if (!f->file) {
 		f->file = file_create(host, f->nr_pages);
+		if (f->disk)
+			file_place(f->file, f->disk);
+	}
 	return f->file;
 }

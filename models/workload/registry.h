@@ -10,6 +10,7 @@ struct named_file {
 	struct named_file *next;
 	const char *name;
 	uint64_t nr_pages;        /* the most that anybody declared */
+	struct disk *disk;        /* that it lies on; NULL: a RAM disk */
 	struct file_object *file; /* made at first use */
 };
 

@@ -18,7 +18,7 @@
 #include "sim/stats/histogram.h"
 
 struct service {
-	const char *file;
+	const char *file, *disk;
 	uint64_t anon_pages, file_pages, requests;
 	struct dist anon, reads, work;
 	double rate, writes;
@@ -33,6 +33,7 @@ static const struct option rows[] = {
 	       .help = "pages of heap of each task"),
 	OPTION(struct service, file_pages, OPT_U64, .fallback = "0", .max = "1G",
 	       .help = "pages of the file"),
+	OPTION(struct service, disk, OPT_STRING, .help = "device that the file lies on; a RAM disk if none"),
 	OPTION(struct service, file, OPT_STRING, .help = "name of the file; the cgroup's own if none"),
 	OPTION(struct service, anon, OPT_DIST, .fallback = "8", .help = "heap pages that a request touches"),
 	OPTION(struct service, reads, OPT_DIST, .fallback = "8", .help = "file pages that a request reads"),
@@ -98,8 +99,10 @@ static void prepare(struct workload_task *w)
 
 	server->latency = histogram_create(sim_arena(w->host->sim));
 	w->state = server;
-	if (o->file_pages)
+	if (o->file_pages) {
 		workload_file_declare(w, o->file, o->file_pages);
+		workload_file_place(w, o->file, o->disk);
+	}
 }
 
 static bool touch_heap(struct request *r, uint64_t nr)

@@ -9,7 +9,7 @@
 #include "sim/module.h"
 
 struct stream_scan {
-	const char *file;
+	const char *file, *disk;
 	uint64_t pages, request;
 	uint32_t passes;
 	double rate; /* pages a second; 0: as fast as it can */
@@ -17,6 +17,8 @@ struct stream_scan {
 };
 
 static const struct option rows[] = {
+	OPTION(struct stream_scan, disk, OPT_STRING,
+	       .help = "device that the file lies on; a RAM disk if none"),
 	OPTION(struct stream_scan, file, OPT_STRING, .help = "name of the file; the cgroup's own if none"),
 	OPTION(struct stream_scan, pages, OPT_U64, .required = true, .min = "1", .max = "1G",
 	       .help = "pages of the file"),
@@ -40,6 +42,7 @@ static void prepare(struct workload_task *w)
 	const struct stream_scan *o = w->own;
 
 	workload_file_declare(w, o->file, o->pages);
+	workload_file_place(w, o->file, o->disk);
 }
 
 static bool read_request(struct task *t, struct workload_task *w, struct file_object *file, uint64_t from,

@@ -89,6 +89,8 @@ static inline void workload_return(struct task *t, struct workload_task *w)
  * NULL names the cgroup's own file.
  */
 void workload_file_declare(struct workload_task *w, const char *name, uint64_t nr_pages);
+/* In prepare(), once it is declared: the disk of the scenario that it lies on. NULL: a RAM disk. */
+void workload_file_place(struct workload_task *w, const char *name, const char *disk);
 struct file_object *workload_file(struct host *host, const struct memcg *m, const char *name);
 
 void workload_check(const struct scenario *s, struct complaints *c);
