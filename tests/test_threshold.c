@@ -64,10 +64,10 @@ static void memcg_threshold_bounds_the_error(void **state)
 {
 	struct rig_config config = { .cpus = CPUS, .version = 608, .flush = "memcg_threshold" };
 	const char *const updates[] = { "rstat_memcg_threshold", "rstat_memcg_threshold_inline",
-					"rstat_memcg_threshold_cached" };
+					"rstat_memcg_threshold_cached", "rstat_memcg_threshold_cached_stop" };
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		config.update = updates[i];
 		assert_int_equal(worst_error(&config, true), CPUS * 64 + CPUS * 63);
 		assert_int_equal(worst_error(&config, false), CPUS * 64 + CPUS * 63);
@@ -135,6 +135,46 @@ static void the_word_is_left_alone_once_it_has_passed(void **state)
 	rig_free(r);
 }
 
+/*
+ * A cgroup that is due goes on telling its ancestors up to 6.15, and its own counter starts anew with each batch;
+ * from 6.16 on nothing is counted any more. Below a batch 6.8 looks at no shared word at all, 6.16 at every one.
+ */
+static void the_walk_ends_where_a_flush_is_due_from_6_16_on(void **state)
+{
+	static const char *const updates[] = { "rstat_memcg_threshold_cached",
+					       "rstat_memcg_threshold_cached_stop" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		const struct rig_config config = { .cpus = CPUS,
+						   .version = i ? 616 : 608,
+						   .update = updates[i],
+						   .flush = "memcg_threshold" };
+		struct rig *r = after_updates(&config, 63, 1);
+		const struct memcg *root = r->host.cgroups->root;
+
+		assert_int_equal(root->stat->line.owner, i ? 0 : LINE_NOWHERE);
+		rig_free(r);
+		/* The leaf is due with (CPUS + 1) batches, of which the root knows too; then one batch more. */
+		r = after_updates(&config, (CPUS + 2) * 64, 1);
+		root = r->host.cgroups->root;
+		assert_int_equal(r->host.cgroups->all[1]->stat->stats_updates, (CPUS + 1) * 64);
+		assert_int_equal(root->stat->stats_updates, (CPUS + 1) * 64);
+		assert_int_equal(root->stat->pairs->updates, 0);
+		rig_free(r);
+		/* The root short of a flush while the leaf is due: who goes on counting there? */
+		r = rig_new(&config);
+		struct worst w = { .rig = r, .leaf = rig_memcg(r, NULL, "l"), .rounds = 64, .updates = 1 };
+
+		w.leaf->stat->stats_updates = (CPUS + 1) * 64;
+		rig_task(r, 0, some_pages, &w);
+		rig_run(r, SIM_SEC);
+		assert_int_equal(r->host.cgroups->root->stat->stats_updates, i ? 0 : 64);
+		assert_int_equal(w.leaf->stat->stats_updates, (CPUS + 1) * 64);
+		rig_free(r);
+	}
+}
+
 /* Bytes count as bytes before 6.8, as pages and at least one from then on. */
 static void bytes(struct task *t, void *arg)
 {
@@ -177,6 +217,7 @@ int main(void)
 		cmocka_unit_test(memcg_threshold_bounds_the_error),
 		cmocka_unit_test(batches_are_counted_as_in_the_kernel),
 		cmocka_unit_test(the_word_is_left_alone_once_it_has_passed),
+		cmocka_unit_test(the_walk_ends_where_a_flush_is_due_from_6_16_on),
 		cmocka_unit_test(bytes_count_by_version),
 	};
 

@@ -145,8 +145,8 @@ struct stat_state {
 	struct stat_cpu *cpus; /* by possible CPU */
 	/* Words of the unified flush, neighbours in the kernel's data: one line. */
 	struct line line;
-	uint64_t flush_threshold;   /* stats_flush_threshold */
-	bool flush_ongoing;         /* stats_flush_ongoing */
+	uint64_t flush_threshold; /* stats_flush_threshold */
+	bool flush_ongoing;       /* stats_flush_ongoing */
 	sim_time_t flush_late;      /* flush_next_time: the worker is late from here on */
 	struct spinlock flush_lock; /* stats_flush_lock, before 6.4 */
 	uint64_t memcg_threshold;   /* updates from which a memcg may be flushed (6.8+) */
@@ -206,8 +206,11 @@ void unified_kernel(struct task *t, struct flush *f);
 /* ---- threshold.c: parts of the per-memcg scheme (6.8+) ---- */
 
 bool memcg_needs_flush(struct task *t, const struct host *host, struct memcg *m); /* reads its line */
-/* memcg_rstat_updated() at one level, for an update worth that many pages. */
+/* memcg_rstat_updated() of 6.8 to 6.15 at one level, for an update worth that many pages. */
 void memcg_update_level(struct task *t, struct stat_pair *pair, uint64_t pages);
+/* Its parts: counts in the pair, and tells whether a batch is full; moves the batch to the memcg's word. */
+bool memcg_update_count(struct task *t, struct stat_pair *pair, uint64_t pages);
+void memcg_update_move(struct task *t, struct stat_pair *pair);
 uint64_t memcg_update_pages(enum stat_item item, uint64_t size);
 void memcg_update_flushed(struct task *t, struct stat_pair *pair);
 /* Does this caller flush? ratelimit_reclaim: reclaim does only when the worker is late (6.12+). */

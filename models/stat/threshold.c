@@ -4,8 +4,10 @@
  *
  * memcg_rstat_updated(), memcg_vmstats_needs_flush() and __mem_cgroup_flush_stats() of mm/memcontrol.c.
  * Every level from the memcg to the root counts in a per-CPU counter; one that reaches B moves to the
- * level's own word, unless that already says that a flush is due. A flush of a pair clears the pair's
- * counter and the memcg's word (mem_cgroup_css_rstat_flush()). Sub-page updates count as at least one page.
+ * level's own word, unless that already says that a flush is due (6.8 to 6.15: the word is looked at then and
+ * only then). From 6.16 on the word is looked at first and the walk ends where a flush is due; that is in
+ * update/rstat_memcg_threshold_cached_stop.c. A flush of a pair clears the pair's counter and the memcg's word
+ * (mem_cgroup_css_rstat_flush()). Sub-page updates count as at least one page.
  *
  * flush_last_time belongs to flushes of the root alone, so a ratelimited caller is a no-op as long as the
  * worker keeps up, and everybody's call becomes a flush at once when it does not.
@@ -25,20 +27,33 @@ uint64_t memcg_update_pages(enum stat_item item, uint64_t size)
 	return pages ? pages : 1;
 }
 
-void memcg_update_level(struct task *t, struct stat_pair *pair, uint64_t pages)
+bool memcg_update_count(struct task *t, struct stat_pair *pair, uint64_t pages)
 {
-	struct memcg *m = pair->memcg;
+	const struct host *host = pair->memcg->host;
 
 	shared_step(t);
 	pair->updates += (uint32_t)pages;
-	cpu_defer(t, m->host->costs->stat_level);
-	if (pair->updates < m->host->charge_batch)
-		return;
-	if (!memcg_needs_flush(t, m->host, m)) {
-		line_touch_rmw(t, &m->stat->line);
-		m->stat->stats_updates += pair->updates;
-	}
+	cpu_defer(t, host->costs->stat_level);
+	return pair->updates >= host->charge_batch;
+}
+
+void memcg_update_move(struct task *t, struct stat_pair *pair)
+{
+	struct memcg_stat *s = pair->memcg->stat;
+
+	line_touch_rmw(t, &s->line);
+	s->stats_updates += pair->updates;
 	pair->updates = 0;
+}
+
+void memcg_update_level(struct task *t, struct stat_pair *pair, uint64_t pages)
+{
+	if (!memcg_update_count(t, pair, pages))
+		return;
+	if (memcg_needs_flush(t, pair->memcg->host, pair->memcg))
+		pair->updates = 0;
+	else
+		memcg_update_move(t, pair);
 }
 
 void memcg_update_flushed(struct task *t, struct stat_pair *pair)
