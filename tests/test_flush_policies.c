@@ -145,6 +145,68 @@ static void nonunified_reads_and_the_threshold(void **state)
 	}
 }
 
+/*
+ * What is counted while the root is flushed: cleared with the rest when the flush is over, or, from version 2 of
+ * the series on, left to count towards the next one. Whether it is a reader or the unified flusher that flushes.
+ */
+static void what_is_counted_meanwhile(void **state)
+{
+	static const struct {
+		const char *flush;
+		bool root_clears;
+		enum flush_caller caller;
+		bool kept;
+	} cases[] = {
+		{ "nonunified_user", false, FLUSH_RECLAIM, false },
+		{ "nonunified_user", true, FLUSH_RECLAIM, true },
+		{ "nonunified_user", true, FLUSH_READER, true },
+		{ "nonunified_user_mutex", false, FLUSH_RECLAIM, true },
+		{ "nonunified_user_mutex", false, FLUSH_READER, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const uint64_t options = cases[i].root_clears;
+		struct play p, meanwhile;
+
+		raise(&p, &(struct rig_config){
+				  .cpus = CPUS, .flush = cases[i].flush, .flush_options = &options });
+		do_update(&p, p.leaf, 10 * (BATCH + 1));
+		for (int k = 0; k < 60; k++)
+			do_update(&p, rig_memcg(p.rig, p.parent, "m"), 10);
+		meanwhile = p;
+		p.of = p.root;
+		p.caller = cases[i].caller;
+		rig_task(p.rig, 1, call, &p);
+		rig_run(p.rig, sim_now(p.rig->sim) + 10 * SIM_US);
+		meanwhile.of = p.other;
+		meanwhile.pages = 3 * (BATCH + 1);
+		rig_task(p.rig, 2, update, &meanwhile);
+		wait_a_bit(&p, 10 * SIM_MS);
+		assert_int_equal(p.rig->host.stat->count.flushes, 1);
+		assert_int_equal(p.rig->host.stat->flush_threshold, cases[i].kept ? 3 : 0);
+		rig_free(p.rig);
+	}
+}
+
+/* Of the callers in the kernel only writeback was converted, and that only at first. */
+static void writeback_is_a_reader_in_version_1(void **state)
+{
+	static const uint64_t options = 0;
+	struct play p;
+
+	(void)state;
+	raise(&p,
+	      &(struct rig_config){ .cpus = CPUS, .flush = "nonunified_user", .flush_options = &options });
+	do_update(&p, p.leaf, 1);
+	assert_int_equal(flushes_of_call(&p, p.leaf, FLUSH_WRITEBACK), 1);
+	rig_free(p.rig);
+	raise(&p, &(struct rig_config){ .cpus = CPUS, .flush = "nonunified_user_mutex" });
+	do_update(&p, p.leaf, 1);
+	assert_int_equal(flushes_of_call(&p, p.leaf, FLUSH_WRITEBACK), 0);
+	rig_free(p.rig);
+}
+
 /* A refault flushes only when the worker has missed a whole cycle; reclaim goes by the threshold. */
 static void unified_in_the_kernel(void **state)
 {
@@ -306,7 +368,7 @@ static void sublinear_thresholds(void **state)
 				&(struct rig_config){ .cpus = cases[i].cpus,
 						      .possible = cases[i].possible,
 						      .version = 618,
-						      .update = "rstat_memcg_threshold_cached",
+						      .update = "rstat_memcg_threshold_cached_stop",
 						      .flush = "sublinear_threshold",
 						      .flush_options = &formula });
 
@@ -398,6 +460,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reader_flushes_its_subtree),
 		cmocka_unit_test(nonunified_reads_and_the_threshold),
+		cmocka_unit_test(what_is_counted_meanwhile),
+		cmocka_unit_test(writeback_is_a_reader_in_version_1),
 		cmocka_unit_test(unified_in_the_kernel),
 		cmocka_unit_test(a_memcg_flushes_by_its_own_threshold),
 		cmocka_unit_test(ratelimited_callers_flush_when_the_worker_is_late),

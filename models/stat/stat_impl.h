@@ -147,6 +147,7 @@ struct stat_state {
 	struct line line;
 	uint64_t flush_threshold; /* stats_flush_threshold */
 	bool flush_ongoing;       /* stats_flush_ongoing */
+	bool root_clears_first; /* whoever flushes the root clears the threshold before (seed 5, version 2 on) */
 	sim_time_t flush_late;      /* flush_next_time: the worker is late from here on */
 	struct spinlock flush_lock; /* stats_flush_lock, before 6.4 */
 	uint64_t memcg_threshold;   /* updates from which a memcg may be flushed (6.8+) */
@@ -200,6 +201,8 @@ void rstat_take_in(struct stat_state *st, struct stat_pair *pair);
 bool unified_due(struct task *t, const struct host *host); /* the threshold is passed; reads its line */
 bool unified_late(const struct task *t, const struct host *host); /* the worker is a whole cycle late */
 void unified_try(struct task *t, struct flush *f); /* flushes the root, unless somebody is at it */
+/* The root is about to be flushed: clears the threshold, and the worker is on time again. */
+void unified_clear(struct task *t, const struct host *host);
 /* The decision of 5.16 to 6.7 for callers inside the kernel. */
 void unified_kernel(struct task *t, struct flush *f);
 

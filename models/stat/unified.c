@@ -7,7 +7,8 @@
  *
  * Up to 6.3 the gate is a trylock of a spinlock with interrupts off, and the flush may not sleep:
  * interrupts stay off for all of it. From 6.4 it is an atomic flag, and the flush yields where the lock
- * policy lets it. The threshold is cleared after the flush, by the flusher of the root alone.
+ * policy lets it. The threshold is cleared after the flush, by the flusher of the root alone; version 2 and later
+ * of seed 5 clear it before, so that what is counted during the flush counts towards the next one.
  */
 #include "models/stat/stat_impl.h"
 
@@ -24,13 +25,27 @@ bool unified_late(const struct task *t, const struct host *host)
 	return t->clock > stat_of(host)->flush_late;
 }
 
+void unified_clear(struct task *t, const struct host *host)
+{
+	struct stat_state *st = stat_of(host);
+
+	line_write(t, &st->line);
+	st->flush_late = t->clock + 2 * FLUSH_TIME;
+	st->flush_threshold = 0;
+}
+
 static void flush_root(struct task *t, struct flush *f, bool may_sleep)
 {
 	struct host *host = f->memcg->host;
 	struct stat_state *st = stat_of(host);
 
-	st->flush_late = t->clock + 2 * FLUSH_TIME;
+	if (st->root_clears_first)
+		unified_clear(t, host);
+	else
+		st->flush_late = t->clock + 2 * FLUSH_TIME;
 	rstat_flush(t, f, host->cgroups->root, may_sleep);
+	if (st->root_clears_first)
+		return;
 	line_touch(t, &st->line, true);
 	st->flush_threshold = 0;
 }

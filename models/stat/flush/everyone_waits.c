@@ -1,10 +1,11 @@
 /*
  * everyone_waits.c - flush: nobody is skipped; whoever finds the threshold passed waits and flushes.
  *
- * What the author of seed 5 tried first, "I attempted to remove unified flushing completely": callers in
- * the kernel as well as readers take their turn at the rstat lock, each for the subtree it needs. Readers
- * flush always, callers in the kernel when the global threshold is passed. A flush of the root clears the
- * threshold.
+ * After what the author of seed 5 tells of in a sentence, that unified flushing was removed and the stress test
+ * became some three times slower. Who flushed what then is not said, so the rest is this file's: callers in the
+ * kernel as well as readers take their turn at the rstat lock, each for the subtree it needs; readers flush
+ * always, callers in the kernel when the global threshold is passed; a flush of the root clears the threshold.
+ * The published factor cannot be held against it.
  */
 #include "models/stat/stat_impl.h"
 
@@ -25,18 +26,15 @@ static bool wanted(struct task *t, const struct flush *f)
 
 static void flush(struct task *t, struct flush *f)
 {
-	struct stat_state *st = stat_of(f->memcg->host);
+	const struct host *host = f->memcg->host;
 
 	if (!wanted(t, f)) {
-		st->count.skipped++;
+		stat_of(host)->count.skipped++;
 		return;
 	}
 	rstat_flush(t, f, f->memcg, true);
-	if (!f->memcg->parent) {
-		line_write(t, &st->line);
-		st->flush_threshold = 0;
-		st->flush_late = t->clock + 2 * FLUSH_TIME;
-	}
+	if (!f->memcg->parent)
+		unified_clear(t, host);
 }
 
 static const struct flush_ops ops = { .flush = flush };

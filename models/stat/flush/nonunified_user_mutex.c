@@ -1,33 +1,34 @@
 /*
  * nonunified_user_mutex.c - flush: as nonunified_user, but readers first take a mutex.
  *
- * Seed 5 from version 3 on; was in the mm tree for a while and did not get further. memcg_user_stats_mutex
+ * Seed 5 from version 3 on; was in the mm tree for a while and did not get further. stats_user_flush_mutex
  * lets one reader at a time go for the rstat lock, so the lock sees at most two contenders: a reader and
  * the unified flusher. The price is the mutex's own queue: readers sleep, and many of them form a convoy.
+ * Only reads of memory.stat and memory.numa_stat come this way; writeback stays unified. As in version 2, whoever
+ * flushes the root clears the threshold before.
  */
 #include "models/stat/stat_impl.h"
 
 static void init(struct host *host)
 {
-	mutex_init(stat_of(host)->policy[AXIS_FLUSH].state, lock_class(host->sim, "memcg_user_stats_mutex"));
+	struct stat_state *st = stat_of(host);
+
+	st->root_clears_first = true;
+	mutex_init(st->policy[AXIS_FLUSH].state, lock_class(host->sim, "stats_user_flush_mutex"));
 }
 
 static void flush(struct task *t, struct flush *f)
 {
-	struct host *host = f->memcg->host;
-	struct stat_state *st = stat_of(host);
-	struct mutex *mutex = st->policy[AXIS_FLUSH].state;
+	const struct host *host = f->memcg->host;
+	struct mutex *mutex = stat_of(host)->policy[AXIS_FLUSH].state;
 
-	if (f->caller != FLUSH_READER && f->caller != FLUSH_WRITEBACK) {
+	if (f->caller != FLUSH_READER) {
 		unified_kernel(t, f);
 		return;
 	}
 	mutex_lock(t, mutex);
-	if (!f->memcg->parent) {
-		line_write(t, &st->line);
-		st->flush_threshold = 0;
-		st->flush_late = t->clock + 2 * FLUSH_TIME;
-	}
+	if (!f->memcg->parent)
+		unified_clear(t, host);
 	rstat_flush(t, f, f->memcg, true);
 	mutex_unlock(t, mutex);
 }
