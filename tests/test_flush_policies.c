@@ -114,6 +114,45 @@ static void every_reader_flushes_its_subtree(void **state)
 	rig_free(p.rig);
 }
 
+/*
+ * 5.15: reclaim and refaults flush the root, unless somebody is at it, and wait for nobody. Before, what they look at
+ * was no matter of rstat.
+ */
+static void in_5_15_the_kernel_tries_for_the_root(void **state)
+{
+	static const enum flush_caller callers[] = { FLUSH_RECLAIM, FLUSH_REFAULT };
+
+	(void)state;
+	for (uint32_t version = 514; version <= 515; version++) {
+		for (int i = 0; i < 2; i++) {
+			struct play p, first;
+
+			raise(&p, &(struct rig_config){ .cpus = CPUS,
+							.version = version,
+							.update = "rstat_none",
+							.flush = "always_subtree" });
+			do_update(&p, p.other, 1);
+			assert_int_equal(flushes_of_call(&p, p.leaf, callers[i]), version == 515);
+			assert_int_equal(stat_reported(p.root, NR_ANON_MAPPED), version == 515);
+			for (int k = 0; k < 60; k++)
+				do_update(&p, rig_memcg(p.rig, p.parent, "m"), 10);
+			first = p;
+			first.caller = FLUSH_PERIODIC;
+			first.of = p.root;
+			rig_task(p.rig, 1, call, &first);
+			wait_a_bit(&p, 20 * SIM_US);
+			p.of = p.leaf;
+			p.caller = callers[i];
+			rig_task(p.rig, 2, call, &p);
+			wait_a_bit(&p, 10 * SIM_MS);
+			assert_true(p.end < p.begin + 2 * SIM_US);
+			if (version == 515)
+				assert_true(p.begin > first.begin && p.end < first.end);
+			rig_free(p.rig);
+		}
+	}
+}
+
 /* A read of a subtree leaves the machine's threshold alone; the root's clears it from v2 of the series on. */
 static void nonunified_reads_and_the_threshold(void **state)
 {
@@ -227,6 +266,13 @@ static void unified_in_the_kernel(void **state)
 	raise(&p, &(struct rig_config){ .cpus = CPUS, .version = 516 });
 	assert_int_equal(flushes_of_call(&p, p.root, FLUSH_PERIODIC), 0); /* but in 5.16 */
 	rig_free(p.rig);
+	for (uint32_t version = 517; version <= 518;
+	     version++) { /* a refault, by the threshold alone up to 5.17 */
+		raise(&p, &(struct rig_config){ .cpus = CPUS, .version = version });
+		do_update(&p, p.leaf, 10 * BATCH);
+		assert_int_equal(flushes_of_call(&p, p.leaf, FLUSH_REFAULT), version == 517);
+		rig_free(p.rig);
+	}
 }
 
 /* I6: a flush of a memcg clears its word and those of all it visits, and no ancestor's. */
@@ -459,6 +505,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reader_flushes_its_subtree),
+		cmocka_unit_test(in_5_15_the_kernel_tries_for_the_root),
 		cmocka_unit_test(nonunified_reads_and_the_threshold),
 		cmocka_unit_test(what_is_counted_meanwhile),
 		cmocka_unit_test(writeback_is_a_reader_in_version_1),

@@ -89,7 +89,8 @@ void unified_try(struct task *t, struct flush *f)
 void unified_kernel(struct task *t, struct flush *f)
 {
 	const struct host *host = f->memcg->host;
-	bool late_only = f->caller == FLUSH_REFAULT;
+	/* A refault goes by the threshold alone before 9b3016154c91 (5.18). */
+	bool late_only = f->caller == FLUSH_REFAULT && host->kernel_version >= 518;
 
 	switch (f->caller) {
 	case FLUSH_CPU_STAT:
