@@ -19,7 +19,10 @@ static const struct stat_inventory inventories[] = {
 	  .state = 50,
 	  .events = 17,
 	  .node = 43 }, /* only events that memory.stat shows (f9d911ca49aa) */
-	{ .since = 612, .state = 38, .events = 27, .node = 31 }, /* only node items that memory.stat shows */
+	{ .since = 610,
+	  .state = 38,
+	  .events = 27,
+	  .node = 31 }, /* only items that memory.stat shows (ff48c71c26aa) */
 	{ .since = 618, .state = 40, .events = 31, .node = 33 },
 };
 
