@@ -307,28 +307,44 @@ static sim_time_t time_of_flush(struct visit *v)
 	return sim_now(v->rig->sim) - start;
 }
 
-/* An idle flush costs its walk over the possible CPUs; a pair costs what its slots and lines cost. */
+/*
+ * An idle flush costs its walk over the possible CPUs; a pair costs what its slots and lines cost, and a line by
+ * how far away the CPU is that wrote it.
+ */
 static void costs_are_the_sum_of_the_parts(void **state)
 {
-	const struct rig_config config = { .cpus = CPUS, .possible = 16, .version = 601 };
-	struct visit v = { .rig = rig_new(&config) };
-	const struct kernel_costs *c = &v.rig->costs;
+	const struct rig_config config = { .cpus = CPUS, .nodes = 2, .possible = 16, .version = 601 };
+	sim_time_t cost[CPUS];
 
 	(void)state;
-	v.leaf[0] = rig_memcg(v.rig, NULL, "l");
-	v.leaf[1] = v.leaf[3] = v.parent[0] = v.leaf[0];
-	time_of_flush(&v); /* brings the locks' lines to CPU 3 */
-	sim_time_t idle = time_of_flush(&v);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		struct visit v = { .rig = rig_new(&config) };
 
-	rig_task(v.rig, 3, some_updates, &v); /* on the flusher's own CPU: no line moves */
-	rig_run(v.rig, sim_now(v.rig->sim) + SIM_MS);
-	sim_time_t busy = time_of_flush(&v);
-	/* 6.1, one node: 50 + 17 + 43 slots, running and last flushed value, 8 to a line. */
-	sim_time_t pair = c->flush_pair + 110 * c->flush_slot + 28 * c->flush_line + c->flush_others;
+		v.leaf[0] = rig_memcg(v.rig, NULL, "l");
+		v.leaf[1] = v.leaf[3] = v.parent[0] = v.leaf[0];
+		time_of_flush(&v); /* brings the locks' lines to CPU 3 */
+		sim_time_t idle = time_of_flush(&v);
 
-	assert_true(idle >= 16 * c->flush_cpu);
-	assert_true(busy - idle >= pair - 20 * SIM_NS && busy - idle <= pair + 20 * SIM_NS);
-	rig_free(v.rig);
+		assert_true(idle >= 16 * v.rig->costs.flush_cpu);
+		rig_task(v.rig, cpu, some_updates, &v);
+		rig_run(v.rig, sim_now(v.rig->sim) + SIM_MS);
+		cost[cpu] = time_of_flush(&v) - idle;
+		rig_free(v.rig);
+	}
+	struct rig *r = rig_new(&config);
+	const struct kernel_costs *c = &r->costs;
+	const struct machine *m = &r->machine;
+	/* 6.1, two nodes: 50 + 17 + 2 x 43 slots, running and last flushed value, 8 to a line. */
+	sim_time_t slots = c->flush_pair + 153 * c->flush_slot + c->flush_others;
+	sim_time_t lines = 39 * c->flush_line;
+	/* From its own CPU; for others the lock's line, too, comes over. */
+	sim_time_t own = slots + lines * m->line_hit / m->line_socket;
+	sim_time_t remote = slots + lines * m->line_remote / m->line_socket;
+
+	assert_in_range(cost[3], own - 20 * SIM_NS, own + 20 * SIM_NS);
+	assert_in_range(cost[2], slots + lines, slots + lines + 4 * m->line_socket);
+	assert_in_range(cost[0], remote, remote + 4 * m->line_remote);
+	rig_free(r);
 }
 
 static uint64_t broken_after(void (*damage)(struct visit *v))

@@ -55,7 +55,7 @@ struct kernel_costs {
 	sim_time_t stat_hop;     /* load a pointer that the next load depends on, per level (6.8+) */
 	sim_time_t flush_cpu;    /* one possible CPU with nothing to flush, beside its lock: check, loop */
 	sim_time_t flush_slot;   /* one counter slot of a visited pair */
-	sim_time_t flush_line;   /* a cache line of a visited pair that another CPU wrote */
+	sim_time_t flush_line;   /* a cache line of a visited pair that another CPU of the socket wrote */
 	sim_time_t flush_pair;   /* pop, call, unlink; beside slots and lines */
 	sim_time_t flush_others; /* the other controllers' and base part of one visited pair (before 6.16) */
 	sim_time_t read_format;  /* memory.stat: produce the text */

@@ -199,6 +199,16 @@ void rstat_take_in(struct stat_state *st, struct stat_pair *pair)
 	st->count.pairs++;
 }
 
+/* The counters lie in the caches of the CPU that wrote them, so far away from the flusher as that is. */
+static sim_time_t cost_of_pair(const struct task *t, const struct stat_pair *pair)
+{
+	const struct host *host = pair->memcg->host;
+	const struct stat_state *st = stat_of(host);
+	sim_time_t way = machine_transfer(host->machine, pair->cpu, t->cpu->id);
+
+	return st->pair_cost + st->pair_lines * way / host->machine->line_socket;
+}
+
 static void flush_pair(struct task *t, struct flush *f, struct stat_pair *pair)
 {
 	struct stat_state *st = stat_of(pair->memcg->host);
@@ -207,7 +217,7 @@ static void flush_pair(struct task *t, struct flush *f, struct stat_pair *pair)
 	if (st->update->flushed)
 		st->update->flushed(t, pair);
 	f->pairs++;
-	cpu_work(t, st->pair_cost);
+	cpu_work(t, cost_of_pair(t, pair));
 	task_sync(t);
 }
 

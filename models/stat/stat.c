@@ -58,14 +58,15 @@ static const char *const axis_names[NR_STAT_AXES] = {
 	[AXIS_LOCK] = "rstat_lock",
 };
 
-static sim_time_t pair_cost(const struct host *host, const struct stat_inventory *items)
+static void price_of_a_pair(const struct host *host, struct stat_state *st)
 {
 	const struct kernel_costs *costs = host->costs;
-	uint32_t slots = items->state + items->events + items->node * host->nr_nodes;
+	uint32_t slots = st->items->state + st->items->events + st->items->node * host->nr_nodes;
 	uint32_t lines = (slots * 2 + 7) / 8; /* the running value and the one last flushed, 8 to a line */
 
-	return costs->flush_pair + slots * costs->flush_slot + lines * costs->flush_line +
-	       (host->kernel_version < 616 ? costs->flush_others : 0);
+	st->pair_cost = costs->flush_pair + slots * costs->flush_slot +
+			(host->kernel_version < 616 ? costs->flush_others : 0);
+	st->pair_lines = lines * costs->flush_line;
 }
 
 void stat_build_policies(struct host *host, const struct stat_policy policy[NR_STAT_AXES],
@@ -83,7 +84,7 @@ void stat_build_policies(struct host *host, const struct stat_policy policy[NR_S
 	st->lock = policy[AXIS_LOCK].ops;
 	st->options = *options;
 	st->items = stat_inventory(host->kernel_version);
-	st->pair_cost = pair_cost(host, st->items);
+	price_of_a_pair(host, st);
 	st->cpus = arena_array(sim_arena(host->sim), host->nr_possible, sizeof *st->cpus);
 	for (uint32_t i = 0; i < host->nr_possible; i++)
 		spin_lock_init(&st->cpus[i].lock, cpu_class);

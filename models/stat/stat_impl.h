@@ -140,7 +140,8 @@ struct stat_state {
 	const struct rstat_lock_ops *lock;
 	struct stat_options options;
 	const struct stat_inventory *items;
-	sim_time_t pair_cost;  /* of the flush of one pair, all but waiting */
+	sim_time_t pair_cost;  /* of the flush of one pair, all but waiting and its lines */
+	sim_time_t pair_lines; /* and those, if another CPU of the flusher's socket wrote them */
 	sim_time_t dying_cost; /* of an update: whose counters is it to go to? Axis dying_stats */
 	struct stat_cpu *cpus; /* by possible CPU */
 	/* Words of the unified flush, neighbours in the kernel's data: one line. */

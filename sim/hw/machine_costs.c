@@ -17,7 +17,7 @@ static const struct option rows[] = {
 	COST(line_core, .fallback = "7.5ns", .min = "0s", .max = "10us",
 	     .help = "time until a CPU has a line that the other thread of its core has",
 	     .source = "core-to-core-latency by N. Viennot: 7.4 ns (Xeon 6242), 7.6 ns (8275CL)"),
-	COST(line_socket, .fallback = "50ns", .min = "0s", .max = "10us",
+	COST(line_socket, .fallback = "50ns", .min = "1ps", .max = "10us",
 	     .help = "time until a CPU has a line that another core of its socket has",
 	     .source = "Intel MLC 3.5, L2 to L2, modified: 50.3 ns (Skylake test bed of FD.io CSIT)"),
 	COST(line_remote, .fallback = "140ns", .min = "0s", .max = "10us",
