@@ -21,6 +21,7 @@ struct rig_config {
 	const char *update, *updated, *flush, *lock; /* NULL: those of 6.6 */
 	const void *flush_options;
 	enum preempt_model preempt;
+	bool preempt_static; /* not PREEMPT_DYNAMIC */
 	uint64_t seed;
 };
 
@@ -98,6 +99,7 @@ static inline struct rig *rig_new(const struct rig_config *config)
 		.machine = &r->machine,
 		.costs = &r->costs,
 		.kernel_version = config->version ? config->version : 606,
+		.preempt_dynamic = !config->preempt_static,
 		.nr_cpus = config->cpus,
 		.nr_possible = possible,
 		.nr_nodes = r->machine.nodes,

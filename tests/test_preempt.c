@@ -95,16 +95,38 @@ static void full_preempts_kernel_work(void **state)
 	assert_int_equal(p.done, 57 * SIM_MS);
 }
 
+/* Taking a lock that may sleep is a place to give way under the voluntary model, and not under `none`. */
+static void kernel_work_and_a_mutex(struct task *t, struct pair *p)
+{
+	(void)p;
+	struct mutex m;
+
+	mutex_init(&m, lock_class(t->sim, "mutex"));
+	cpu_work(t, 20 * SIM_MS);
+	mutex_lock(t, &m);
+	mutex_unlock(t, &m);
+	cpu_work(t, 30 * SIM_MS);
+}
+
+static void a_mutex_is_a_place_to_give_way_if_voluntary(void **state)
+{
+	(void)state;
+	assert_int_equal(run_pair(kernel_work_and_a_mutex, PREEMPT_VOLUNTARY).ran, 20 * SIM_MS);
+	assert_true(run_pair(kernel_work_and_a_mutex, PREEMPT_NONE).ran >= 50 * SIM_MS);
+	assert_int_equal(run_pair(kernel_work, PREEMPT_NONE).ran,
+			 50 * SIM_MS); /* cond_resched() is one in both */
+}
+
 static void plain_user_work(struct task *t, struct pair *p)
 {
 	(void)p;
 	user_work(t, 50 * SIM_MS);
 }
 
-static void user_work_is_preempted_in_both(void **state)
+static void user_work_is_preempted_in_all(void **state)
 {
 	(void)state;
-	for (enum preempt_model model = PREEMPT_VOLUNTARY; model <= PREEMPT_FULL; model++) {
+	for (enum preempt_model model = PREEMPT_VOLUNTARY; model <= PREEMPT_NONE; model++) {
 		struct pair p = run_pair(plain_user_work, model);
 
 		assert_int_equal(p.ran, WAKE);
@@ -396,7 +418,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(voluntary_kernel_work_is_not_preempted),
 		cmocka_unit_test(full_preempts_kernel_work),
-		cmocka_unit_test(user_work_is_preempted_in_both),
+		cmocka_unit_test(a_mutex_is_a_place_to_give_way_if_voluntary),
+		cmocka_unit_test(user_work_is_preempted_in_all),
 		cmocka_unit_test(return_to_user_mode_gives_way),
 		cmocka_unit_test(sections_hold_preemption_off),
 		cmocka_unit_test(lengths_of_sections_are_recorded),

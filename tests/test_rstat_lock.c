@@ -15,6 +15,12 @@ struct scene {
 	bool ended;
 };
 
+/* Of a pair of another CPU. */
+static sim_time_t pair_time(const struct scene *s)
+{
+	return s->rig->host.stat->pair_cost + s->rig->host.stat->pair_lines;
+}
+
 static void update_all(struct task *t, void *arg)
 {
 	struct scene *s = arg;
@@ -59,9 +65,9 @@ static void flush_leaf(struct task *t, void *arg)
 	}
 }
 
-static void contend(struct scene *s, const char *lock, uint32_t others)
+static void contend_as(struct scene *s, const struct rig_config *config, uint32_t others)
 {
-	raise(s, &(struct rig_config){ .cpus = CPUS, .flush = "everyone_waits", .lock = lock });
+	raise(s, config);
 	task_spawn(s->rig->sim,
 		   &(struct task_attr){ .name = "root", .run = flush_root, .arg = s, .start = SIM_MS });
 	for (uint32_t cpu = 1; cpu <= others; cpu++)
@@ -72,6 +78,11 @@ static void contend(struct scene *s, const char *lock, uint32_t others)
 							     .start = SIM_MS + SIM_US });
 	rig_run(s->rig, SIM_SEC);
 	assert_int_equal(sim_sched(s->rig->sim)->nr_tasks, 0);
+}
+
+static void contend(struct scene *s, const char *lock, uint32_t others)
+{
+	contend_as(s, &(struct rig_config){ .cpus = CPUS, .flush = "everyone_waits", .lock = lock }, others);
 }
 
 /*
@@ -95,13 +106,77 @@ static void yielding_lengthens_the_longest_and_shortens_the_wait(void **state)
 	const struct histogram *held = lock_class(yield_6.rig->sim, "cgroup_rstat_lock")->hold;
 
 	/* One step and not all of them: a CPU's pairs, its lock, and a little. */
-	assert_true(held->max * SIM_NS < 2 * (LEAVES + 1) * yield_6.rig->host.stat->pair_cost);
+	assert_true(held->max * SIM_NS < 2 * (LEAVES + 1) * pair_time(&yield_6));
 	assert_true(lock_class(hold.rig->sim, "cgroup_rstat_lock")->hold->max * SIM_NS >
-		    CPUS * LEAVES * hold.rig->host.stat->pair_cost);
+		    (CPUS - 1) * LEAVES * pair_time(&hold));
 	rig_free(alone.rig);
 	rig_free(hold.rig);
 	rig_free(yield_2.rig);
 	rig_free(yield_6.rig);
+}
+
+/* Who sees that somebody waits: full preemption always; a PREEMPT_DYNAMIC kernel of 5.16 to 6.11 in any model. */
+static void waiters_are_seen_by_version_and_build(void **state)
+{
+	static const struct {
+		uint32_t version;
+		enum preempt_model preempt;
+		bool preempt_static, seen;
+	} cases[] = {
+		{ 606, PREEMPT_VOLUNTARY, false, true }, { 606, PREEMPT_NONE, false, true },
+		{ 606, PREEMPT_VOLUNTARY, true, false }, { 606, PREEMPT_NONE, true, false },
+		{ 606, PREEMPT_FULL, true, true },       { 515, PREEMPT_VOLUNTARY, false, false },
+		{ 611, PREEMPT_VOLUNTARY, false, true }, { 612, PREEMPT_VOLUNTARY, false, false },
+		{ 612, PREEMPT_FULL, false, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct scene s;
+
+		contend_as(&s,
+			   &(struct rig_config){ .cpus = CPUS,
+						 .flush = "everyone_waits",
+						 .version = cases[i].version,
+						 .preempt = cases[i].preempt,
+						 .preempt_static = cases[i].preempt_static },
+			   2);
+		sim_time_t held = lock_class(s.rig->sim, "cgroup_rstat_lock")->hold->max * SIM_NS;
+
+		/* One CPU's step at most, or all of them. */
+		if (cases[i].seen)
+			assert_true(held < 2 * (LEAVES + 1) * pair_time(&s));
+		else
+			assert_true(held > (CPUS - 1) * LEAVES * pair_time(&s));
+		rig_free(s.rig);
+	}
+}
+
+static void want_the_cpu(struct task *t, void *arg)
+{
+	(void)arg;
+	user_work(t, SIM_US);
+}
+
+/* Where waiters are not seen, a task that wants the flusher's CPU still ends the hold. */
+static void who_wants_the_cpu_ends_the_hold(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	raise(&s, &(struct rig_config){ .cpus = CPUS, .flush = "everyone_waits", .version = 612 });
+	rig_task(s.rig, 0, flush_root, &s);
+	rig_run(s.rig, sim_now(s.rig->sim) + SIM_US);
+	s.rig->machine.slice = s.rig->machine.latency = 50 * SIM_US;
+	task_spawn(s.rig->sim, &(struct task_attr){ .name = "other",
+						    .run = want_the_cpu,
+						    .cpu = 0,
+						    .start = sim_now(s.rig->sim) + 20 * SIM_US });
+	rig_run(s.rig, SIM_SEC);
+	assert_true(s.ended);
+	assert_true(lock_class(s.rig->sim, "cgroup_rstat_lock")->hold->max * SIM_NS <
+		    (CPUS - 2) * LEAVES * pair_time(&s));
+	rig_free(s.rig);
 }
 
 /* 6.15 and later: interrupts are off for a CPU's step, and the CPU's own lock for the taking of its list. */
@@ -287,6 +362,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(yielding_lengthens_the_longest_and_shortens_the_wait),
+		cmocka_unit_test(waiters_are_seen_by_version_and_build),
+		cmocka_unit_test(who_wants_the_cpu_ends_the_hold),
 		cmocka_unit_test(steps_bound_the_time_without_interrupts),
 		cmocka_unit_test(cpu_stat_and_memory_part),
 		cmocka_unit_test(a_preempted_holder_makes_a_convoy),

@@ -65,6 +65,7 @@ static void build(struct run *run)
 	host->nr_possible = host->machine->possible_cpus ? host->machine->possible_cpus : host->machine->cpus;
 	host->nr_nodes = host->machine->nodes;
 	host->memory = host_section(run->scenario)->memory;
+	host->preempt_dynamic = host_section(run->scenario)->preempt_dynamic;
 	host_policies_build(host);
 	host->charge_batch = charge_constant(host, "charge_batch");
 	host->nr_stock = charge_constant(host, "charge_stock");

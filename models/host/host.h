@@ -37,6 +37,7 @@ struct host {
 	const struct machine *machine;
 	const struct kernel_costs *costs; /* models/host/costs.h */
 	uint32_t kernel_version;          /* 601 for 6.1 */
+	bool preempt_dynamic;             /* built with CONFIG_PREEMPT_DYNAMIC */
 	uint32_t nr_cpus, nr_possible, nr_nodes;
 	uint64_t memory;       /* bytes, of all nodes */
 	uint32_t charge_batch; /* MEMCG_CHARGE_BATCH: 32, or 64 from 6.1 */

@@ -99,6 +99,7 @@ static void sleep_for(struct task *t, struct mutex *m, sim_time_t *spun)
 
 void mutex_lock(struct task *t, struct mutex *m)
 {
+	might_sleep(t);
 	task_sync(t);
 	assert(m->owner != t);
 	if (take_free(t, m)) {

@@ -104,11 +104,13 @@ static void up(struct task *t, struct rwsem *s)
 
 void down_read(struct task *t, struct rwsem *s)
 {
+	might_sleep(t);
 	down(t, s, false);
 }
 
 void down_write(struct task *t, struct rwsem *s)
 {
+	might_sleep(t);
 	down(t, s, true);
 }
 

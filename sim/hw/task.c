@@ -90,6 +90,12 @@ void cond_resched(struct task *t)
 		resched_if_asked(t);
 }
 
+void might_sleep(struct task *t)
+{
+	if (sched_of(t->sim)->preempt == PREEMPT_VOLUNTARY)
+		cond_resched(t);
+}
+
 void user_work(struct task *t, sim_time_t d)
 {
 	task_sync(t);

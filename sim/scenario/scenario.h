@@ -77,6 +77,7 @@ struct host_options {
 	uint64_t memory;     /* bytes, of all nodes together */
 	const char *machine; /* whose costs; NULL: the defaults */
 	int preemption;      /* enum preempt_model (sim/hw/task.h) */
+	bool preempt_dynamic;
 };
 struct run_options {
 	bool until_done;   /* until: done */

@@ -6,7 +6,8 @@
 #include "sim/scenario/scenario.h"
 
 static const struct enum_name preemptions[] = {
-	{ "voluntary", PREEMPT_VOLUNTARY, "kernel work gives way only where it says so (cond_resched)" },
+	{ "none", PREEMPT_NONE, "kernel work gives way only in loops that say so (cond_resched)" },
+	{ "voluntary", PREEMPT_VOLUNTARY, "and before it takes a lock that may sleep (might_sleep)" },
 	{ "full", PREEMPT_FULL, "kernel work gives way wherever no section forbids it" },
 	{ NULL, 0, NULL },
 };
@@ -29,6 +30,12 @@ static const struct option host_rows[] = {
 	OPTION(struct host_options, preemption, OPT_ENUM, .names = preemptions, .fallback = "voluntary",
 	       .help = "when a task in the kernel gives way",
 	       .source = "kernel/Kconfig.preempt: what server distributions choose"),
+	OPTION(struct host_options, preempt_dynamic, OPT_BOOL, .fallback = "true",
+	       .help = "whether the kernel is built so that `preemption` can be chosen at boot; up to 6.11 "
+		       "such a kernel gives up spinlocks that others wait for in any model",
+	       .source = "CONFIG_PREEMPT_DYNAMIC, as in kernels of Debian 12, Fedora and RHEL 9 on x86; "
+			 "'uname -v' "
+			 "shows it"),
 	OPTION(struct host_options, machine, OPT_STRING,
 	       .help = "whose costs: scenarios/machines/NAME.yaml; none: the defaults of the costs"),
 };
