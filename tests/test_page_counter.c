@@ -184,13 +184,54 @@ static void test_speculative(void **state)
 	fixture_close(&f);
 }
 
+/*
+ * memory.low below which usage stays: each charge writes the parent's words of protection, on a line of their own
+ * from 6.1 on; above it, and without memory.low, nothing of them changes.
+ */
+static void charge_protected(struct task *t, void *arg)
+{
+	struct levels l = levels_of(arg);
+	struct page_counter *failed;
+
+	assert_true(page_counter_try_charge(t, l.d, 5, &failed));
+	assert_int_equal(l.a->protection_line.owner, LINE_NOWHERE);
+	l.d->low = 20;
+	assert_true(page_counter_try_charge(t, l.d, 5, &failed));
+	assert_int_equal(l.a->children_low_usage, 10);
+	bool second = host_of(t)->kernel_version >= 601;
+
+	assert_int_equal(l.a->protection_line.owner, second ? t->cpu->id : LINE_NOWHERE);
+	assert_int_equal(l.d->protection_line.owner, second ? t->cpu->id : LINE_NOWHERE);
+	assert_true(page_counter_try_charge(t, l.d, 15, &failed));
+	line_init(&l.a->protection_line);
+	assert_true(page_counter_try_charge(t, l.d, 5, &failed));
+	assert_int_equal(l.a->children_low_usage, 20);
+	assert_int_equal(l.a->protection_line.owner, LINE_NOWHERE);
+	page_counter_uncharge(t, l.d, 30);
+	assert_int_equal(l.a->children_low_usage, 0);
+}
+
+static void test_protection(void **state)
+{
+	(void)state;
+	for (uint32_t version = 600; version <= 601; version++) {
+		struct fixture f;
+
+		fixture_open(&f, tree);
+		f.host->kernel_version = version;
+		fixture_spawn(&f, 2, charge_protected, &f);
+		fixture_run(&f);
+		assert_int_equal(levels_of(&f).root->usage, 0);
+		fixture_close(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_in_flight),
-		cmocka_unit_test(test_contention),
-		cmocka_unit_test(test_speculative),
+		cmocka_unit_test(test_levels),     cmocka_unit_test(test_in_flight),
+		cmocka_unit_test(test_contention), cmocka_unit_test(test_speculative),
+		cmocka_unit_test(test_protection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

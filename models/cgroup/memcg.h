@@ -15,12 +15,13 @@
 #define COUNTER_NO_MAX UINT64_MAX
 
 /*
- * Hierarchical usage in pages. All words that a charge touches at one level share one line. A charge walks up
+ * Hierarchical usage in pages. The words of protection share the line of usage up to 6.0 and have one of their own
+ * from 6.1 on (408587baee4f); limits, which nobody writes, are taken to be in every cache. A charge walks up
  * level by level while others do the same; in_flight is what usage has already, or still, of such walks
  * beyond what the level's own pages, stocks and children account for. It is 0 when nobody walks.
  */
 struct page_counter {
-	struct line line;
+	struct line line, protection_line;
 	uint64_t usage;
 	uint64_t max, high, low, min; /* pages; max and high COUNTER_NO_MAX when unlimited */
 	/* Protected usage, and that of all children: kept up to date for those that have a min or low. */

@@ -7,7 +7,9 @@
  * that would have fitted.
  *
  * Where memory.min or memory.low is set, the parent learns how much of what its children use is protected
- * (propagate_protected_usage()); its words lie on the line that the walk touches next anyway.
+ * (propagate_protected_usage()): while usage is below the setting each charge exchanges a word of the counter and
+ * adds to one of its parent's, which all children write. Up to 6.0 these lie on the lines that the walk touches
+ * anyway; from 6.1 on on a second one of each counter, which then is as hot as usage.
  */
 #include "models/cgroup/memcg.h"
 
@@ -15,14 +17,26 @@ void page_counter_init(struct page_counter *c, struct page_counter *parent)
 {
 	*c = (struct page_counter){ .max = COUNTER_NO_MAX, .high = COUNTER_NO_MAX, .parent = parent };
 	line_init(&c->line);
+	line_init(&c->protection_line);
 }
 
-static void propagate(uint64_t usage, uint64_t setting, uint64_t *own, uint64_t *children)
+static struct line *protection_line(const struct task *t, struct page_counter *c)
 {
-	uint64_t now = usage < setting ? usage : setting;
+	return host_of(t)->kernel_version >= 601 ? &c->protection_line : &c->line;
+}
 
+static void propagate(struct task *t, struct page_counter *c, uint64_t setting, uint64_t *own,
+		      uint64_t *children)
+{
+	uint64_t now = c->usage < setting ? c->usage : setting;
+
+	line_touch(t, protection_line(t, c), false);
+	if (now == *own)
+		return;
 	*children += now - *own;
 	*own = now;
+	line_touch_rmw(t, protection_line(t, c));
+	line_touch_rmw(t, protection_line(t, c->parent));
 }
 
 /* One level of a walk, in the step in which the CPU gets the line. `nr` may be negative. */
@@ -35,9 +49,9 @@ static void add(struct task *t, struct page_counter *c, int64_t nr)
 		return;
 	c->parent->in_flight -= nr;
 	if (c->min)
-		propagate(c->usage, c->min, &c->min_usage, &c->parent->children_min_usage);
+		propagate(t, c, c->min, &c->min_usage, &c->parent->children_min_usage);
 	if (c->low)
-		propagate(c->usage, c->low, &c->low_usage, &c->parent->children_low_usage);
+		propagate(t, c, c->low, &c->low_usage, &c->parent->children_low_usage);
 }
 
 static void undo(struct task *t, struct page_counter *c, const struct page_counter *end, uint64_t nr)
