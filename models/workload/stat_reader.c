@@ -4,7 +4,8 @@
  * The reader of seed 5 is a shell loop, `while true; do cat memory.stat; sleep 1; done`: the pause begins
  * when the read is over (`drift: true`). A monitoring agent keeps a fixed schedule (`drift: false`) and reads
  * many files in a row. So the targets are shared out: task i of `count` reads target i, i + count, and so on
- * in each round. With as many tasks as targets each has its own.
+ * in each round. With as many tasks as targets each has its own; with more, task i reads target i modulo their
+ * number.
  *
  * Opening a file makes a struct file (256 bytes of slab, charged to the reader's own cgroup), which is freed
  * after a grace period. Through it a reader inside a group updates the statistics of that group.
@@ -76,23 +77,29 @@ struct targets {
 	uint32_t nr;
 };
 
-/* The task's share of the targets. */
+/* What all patterns match, in order. */
+static struct targets all_targets(struct workload_task *w)
+{
+	const struct stat_reader *o = w->own;
+	struct targets t = { 0 };
+
+	t.all = sim_alloc(w->host->sim, w->host->cgroups->nr * o->target.nr * sizeof(struct memcg *));
+	for (size_t i = 0; i < o->target.nr; i++)
+		t.nr += memcg_match(w->host, o->target.items[i], t.all + t.nr);
+	return t;
+}
+
+/* The task's share of them. */
 static struct targets targets_of(struct workload_task *w)
 {
 	const struct stat_reader *o = w->own;
-	uint32_t most = w->host->cgroups->nr, nr = 0;
-	struct memcg **matched = sim_alloc(w->host->sim, most * sizeof(struct memcg *));
-	struct targets share = { .all = sim_alloc(w->host->sim,
-						  most * o->target.nr * sizeof(struct memcg *)) };
+	struct targets all = all_targets(w), share = { 0 };
+	uint32_t first = all.nr ? w->index % all.nr : 0;
 
-	for (size_t i = 0; i < o->target.nr; i++) {
-		uint32_t n = memcg_match(w->host, o->target.items[i], matched);
-
-		for (uint32_t k = 0; k < n; k++)
-			if (nr++ % w->count == w->index)
-				share.all[share.nr++] = matched[k];
-	}
-	sim_free(w->host->sim, matched, most * sizeof(struct memcg *));
+	share.all = sim_alloc(w->host->sim, (all.nr / w->count + 1) * sizeof(struct memcg *));
+	for (uint32_t k = first; k < all.nr; k += w->count)
+		share.all[share.nr++] = all.all[k];
+	sim_free(w->host->sim, all.all, w->host->cgroups->nr * o->target.nr * sizeof(struct memcg *));
 	return share;
 }
 
