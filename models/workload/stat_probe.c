@@ -7,7 +7,8 @@
  * sawtooth (E5a)  for each item of `series`, `repeat` times: a new worker touches `step` fresh pages of the
  *                 task's cgroup on CPU 0 (or, spread, on all CPUs in turn), then memory.stat of `target` is
  *                 read on CPU 0; again, `steps` times; then the worker ends. How many pages are touched
- *                 between two changes of the value read, and how far the value is off.
+ *                 between two changes of the value read, and how far the value is off; and how far
+ *                 memory.current, the page counter, runs ahead of what was touched.
  * visible (E5b)   touches a few pages `phase` after a periodic flush and reads until they are seen.
  * fanout (E5c)    drops `step` file pages of each cgroup in `of` on every CPU, then reads `target` twice: how
  *                 many (cgroup, CPU) pairs each read flushes.
@@ -17,6 +18,7 @@
  * at 0. A new one touches a page under every page table, so that the steps make none, and `own_pages` others,
  * as a process and its parent do after a fork. Other CPUs keep what the series has left there.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "models/cgroup/options.h"
@@ -106,6 +108,8 @@ enum {
 	GAP_MEAN,
 	STALE_MEAN,
 	STALE_MAX,
+	CURRENT_MIN,
+	CURRENT_MAX,
 	FLUSHES_PER_READ,
 	PAIRS_PER_FLUSH,
 	VISIBLE_AFTER,
@@ -121,6 +125,10 @@ static const struct metric metrics[] = {
 			 "true minus reported at a read, mean" },
 	[STALE_MAX] = { "stat_probe.stale_max", "pages", METRIC_GAUGE,
 			"true minus reported at a read, most" },
+	[CURRENT_MIN] = { "stat_probe.current_min", "pages", METRIC_GAUGE,
+			  "growth of memory.current minus pages touched, least" },
+	[CURRENT_MAX] = { "stat_probe.current_max", "pages", METRIC_GAUGE,
+			  "growth of memory.current minus pages touched, most" },
 	[FLUSHES_PER_READ] = { "stat_probe.flushes_per_read", "1", METRIC_RATIO,
 			       "flushes by reads, per read" },
 	[PAIRS_PER_FLUSH] = { "stat_probe.pairs_per_flush", "1", METRIC_GAUGE,
@@ -227,6 +235,7 @@ static bool settle(struct probe *p)
 /* Sums over the reads of one measurement, or over several. */
 struct teeth {
 	double gap_mean, stale_mean, stale_max, flushes_per_read, pairs_per_flush;
+	double current_min, current_max;
 	uint32_t measured, with_flushes;
 };
 
@@ -240,11 +249,24 @@ static void end_of_tooth(struct teeth *sum, const struct teeth *one, uint64_t re
 	sum->stale_mean += one->stale_mean / n;
 	if (one->stale_max > sum->stale_max)
 		sum->stale_max = one->stale_max;
+	if (one->current_min < sum->current_min)
+		sum->current_min = one->current_min;
+	if (one->current_max > sum->current_max)
+		sum->current_max = one->current_max;
 	sum->flushes_per_read += (double)flushes / n;
 	if (flushes) {
 		sum->with_flushes++;
 		sum->pairs_per_flush += one->pairs_per_flush / (double)flushes;
 	}
+}
+
+/* memory.current beside the pages touched: by how much the counter has grown more, or less. */
+static void look_at_current(struct teeth *one, int64_t ahead)
+{
+	if ((double)ahead < one->current_min)
+		one->current_min = (double)ahead;
+	if ((double)ahead > one->current_max)
+		one->current_max = (double)ahead;
 }
 
 /* One measurement; returns the CPU that the worker was on last. */
@@ -253,10 +275,11 @@ static uint32_t saw_once(struct probe *p, const struct saw *saw, struct teeth *s
 	const struct stat_probe *o = p->o;
 	uint64_t room = o->memory > SPARE_PAGES ? o->memory - SPARE_PAGES : o->memory;
 	uint64_t touched = 0, reads = 0, jumps = 0, flushes = 0, last_jump = 0;
-	struct teeth one = { 0 };
+	struct teeth one = { .current_min = INFINITY, .current_max = -INFINITY };
 	struct stat_read read;
 	uint32_t cpu = 0;
 	int64_t base = read_anon(p, &read), last_value = base;
+	int64_t base_current = (int64_t)p->target->memory.usage;
 
 	while (reads < o->steps && touched < room) {
 		cpu = saw->spread ? (uint32_t)(reads % p->w->host->nr_cpus) : 0;
@@ -274,6 +297,7 @@ static uint32_t saw_once(struct probe *p, const struct saw *saw, struct teeth *s
 		one.stale_mean += stale;
 		if (stale > one.stale_max)
 			one.stale_max = stale;
+		look_at_current(&one, (int64_t)p->target->memory.usage - base_current - (int64_t)touched);
 		if (value != last_value) {
 			jumps++;
 			one.gap_mean += (double)(touched - last_jump);
@@ -295,6 +319,8 @@ static void record_teeth(struct probe *p, const struct saw *saw, const struct te
 	record(p, saw->name, GAP_MEAN, sum->gap_mean / n);
 	record(p, saw->name, STALE_MEAN, sum->stale_mean / n);
 	record(p, saw->name, STALE_MAX, sum->stale_max);
+	record(p, saw->name, CURRENT_MIN, sum->current_min);
+	record(p, saw->name, CURRENT_MAX, sum->current_max);
 	record(p, saw->name, FLUSHES_PER_READ, sum->flushes_per_read / n);
 	if (sum->with_flushes)
 		record(p, saw->name, PAIRS_PER_FLUSH, sum->pairs_per_flush / sum->with_flushes);
@@ -304,7 +330,7 @@ static void sawtooth(struct probe *p)
 {
 	for (size_t i = 0; i < p->o->series.nr; i++) {
 		const struct saw *saw = p->o->series.items[i];
-		struct teeth sum = { 0 };
+		struct teeth sum = { .current_min = INFINITY, .current_max = -INFINITY };
 
 		p->target = memcg_find(p->w->host, saw->target);
 		for (uint32_t k = 0; k < p->o->repeat; k++) {

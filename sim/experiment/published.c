@@ -56,6 +56,7 @@ static bool find(FILE *in, const struct published_from *from, double *value, cha
 			continue;
 		found++;
 		number = number_in(fields[COUNTS_VALUE], from->part, value);
+		*value *= from->scale;
 	}
 	free(line);
 	if (found == 1 && number)

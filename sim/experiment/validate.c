@@ -20,6 +20,8 @@ static const struct option from_rows[] = {
 	OPTION(struct published_from, metric, OPT_STRING, .help = "fifth column"),
 	OPTION(struct published_from, part, OPT_U32, .fallback = "0", .max = "100",
 	       .help = "which number of a value that holds several, from 1; 0: it holds one"),
+	OPTION(struct published_from, scale, OPT_NUMBER, .fallback = "1",
+	       .help = "what it is multiplied by: 1e9 for seconds, where the metric is in ns"),
 };
 static const struct option_table from_table = OPTION_TABLE("published_from", struct published_from,
 							   from_rows);

@@ -22,6 +22,7 @@ struct published_from {
 	const char *file; /* below scenarios/ */
 	const char *experiment, *kernel, *setup, *metric;
 	uint32_t part; /* which number of a value that holds several ("22,24"), from 1; 0: it holds one */
+	double scale;  /* units of the metric in one of the table's */
 };
 
 struct validate_row {
