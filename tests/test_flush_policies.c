@@ -115,8 +115,8 @@ static void every_reader_flushes_its_subtree(void **state)
 }
 
 /*
- * 5.15: reclaim and refaults flush the root, unless somebody is at it, and wait for nobody. Before, what they look at
- * was no matter of rstat.
+ * 5.15: reclaim and refaults flush the root, unless somebody is at it, and wait for nobody. Before, what
+ * they look at was no matter of rstat.
  */
 static void in_5_15_the_kernel_tries_for_the_root(void **state)
 {
@@ -185,8 +185,9 @@ static void nonunified_reads_and_the_threshold(void **state)
 }
 
 /*
- * What is counted while the root is flushed: cleared with the rest when the flush is over, or, from version 2 of
- * the series on, left to count towards the next one. Whether it is a reader or the unified flusher that flushes.
+ * What is counted while the root is flushed: cleared with the rest when the flush is over, or, from version
+ * 2 of the series on, left to count towards the next one. Whether it is a reader or the unified flusher
+ * that flushes.
  */
 static void what_is_counted_meanwhile(void **state)
 {

@@ -185,8 +185,8 @@ static void test_speculative(void **state)
 }
 
 /*
- * memory.low below which usage stays: each charge writes the parent's words of protection, on a line of their own
- * from 6.1 on; above it, and without memory.low, nothing of them changes.
+ * memory.low below which usage stays: each charge writes the parent's words of protection, on a line of
+ * their own from 6.1 on; above it, and without memory.low, nothing of them changes.
  */
 static void charge_protected(struct task *t, void *arg)
 {

@@ -308,8 +308,8 @@ static sim_time_t time_of_flush(struct visit *v)
 }
 
 /*
- * An idle flush costs its walk over the possible CPUs; a pair costs what its slots and lines cost, and a line by
- * how far away the CPU is that wrote it.
+ * An idle flush costs its walk over the possible CPUs; a pair costs what its slots and lines cost, and a
+ * line by how far away the CPU is that wrote it.
  */
 static void costs_are_the_sum_of_the_parts(void **state)
 {

@@ -115,7 +115,10 @@ static void yielding_lengthens_the_longest_and_shortens_the_wait(void **state)
 	rig_free(yield_6.rig);
 }
 
-/* Who sees that somebody waits: full preemption always; a PREEMPT_DYNAMIC kernel of 5.16 to 6.11 in any model. */
+/*
+ * Who sees that somebody waits: full preemption always; a PREEMPT_DYNAMIC kernel of 5.16 to 6.11 in any
+ * model.
+ */
 static void waiters_are_seen_by_version_and_build(void **state)
 {
 	static const struct {

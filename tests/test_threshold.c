@@ -136,8 +136,9 @@ static void the_word_is_left_alone_once_it_has_passed(void **state)
 }
 
 /*
- * A cgroup that is due goes on telling its ancestors up to 6.15, and its own counter starts anew with each batch;
- * from 6.16 on nothing is counted any more. Below a batch 6.8 looks at no shared word at all, 6.16 at every one.
+ * A cgroup that is due goes on telling its ancestors up to 6.15, and its own counter starts anew with each
+ * batch; from 6.16 on nothing is counted any more. Below a batch 6.8 looks at no shared word at all, 6.16
+ * at every one.
  */
 static void the_walk_ends_where_a_flush_is_due_from_6_16_on(void **state)
 {
@@ -155,7 +156,9 @@ static void the_walk_ends_where_a_flush_is_due_from_6_16_on(void **state)
 
 		assert_int_equal(root->stat->line.owner, i ? 0 : LINE_NOWHERE);
 		rig_free(r);
-		/* The leaf is due with (CPUS + 1) batches, of which the root knows too; then one batch more. */
+		/*
+		 * The leaf is due with (CPUS + 1) batches, of which the root knows too; then one batch more.
+		 */
 		r = after_updates(&config, (CPUS + 2) * 64, 1);
 		root = r->host.cgroups->root;
 		assert_int_equal(r->host.cgroups->all[1]->stat->stats_updates, (CPUS + 1) * 64);

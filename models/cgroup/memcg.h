@@ -15,10 +15,11 @@
 #define COUNTER_NO_MAX UINT64_MAX
 
 /*
- * Hierarchical usage in pages. The words of protection share the line of usage up to 6.0 and have one of their own
- * from 6.1 on (408587baee4f); limits, which nobody writes, are taken to be in every cache. A charge walks up
- * level by level while others do the same; in_flight is what usage has already, or still, of such walks
- * beyond what the level's own pages, stocks and children account for. It is 0 when nobody walks.
+ * Hierarchical usage in pages. The words of protection share the line of usage up to 6.0 and have one of
+ * their own from 6.1 on (408587baee4f); limits, which nobody writes, are taken to be in every cache. A
+ * charge walks up level by level while others do the same; in_flight is what usage has already, or still,
+ * of such walks beyond what the level's own pages, stocks and children account for. It is 0 when nobody
+ * walks.
  */
 struct page_counter {
 	struct line line, protection_line;

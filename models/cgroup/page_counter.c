@@ -7,9 +7,9 @@
  * that would have fitted.
  *
  * Where memory.min or memory.low is set, the parent learns how much of what its children use is protected
- * (propagate_protected_usage()): while usage is below the setting each charge exchanges a word of the counter and
- * adds to one of its parent's, which all children write. Up to 6.0 these lie on the lines that the walk touches
- * anyway; from 6.1 on on a second one of each counter, which then is as hot as usage.
+ * (propagate_protected_usage()): while usage is below the setting each charge exchanges a word of the
+ * counter and adds to one of its parent's, which all children write. Up to 6.0 these lie on the lines that
+ * the walk touches anyway; from 6.1 on on a second one of each counter, which then is as hot as usage.
  */
 #include "models/cgroup/memcg.h"
 

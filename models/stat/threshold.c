@@ -6,8 +6,8 @@
  * Every level from the memcg to the root counts in a per-CPU counter; one that reaches B moves to the
  * level's own word, unless that already says that a flush is due (6.8 to 6.15: the word is looked at then and
  * only then). From 6.16 on the word is looked at first and the walk ends where a flush is due; that is in
- * update/rstat_memcg_threshold_cached_stop.c. A flush of a pair clears the pair's counter and the memcg's word
- * (mem_cgroup_css_rstat_flush()). Sub-page updates count as at least one page.
+ * update/rstat_memcg_threshold_cached_stop.c. A flush of a pair clears the pair's counter and the memcg's
+ * word (mem_cgroup_css_rstat_flush()). Sub-page updates count as at least one page.
  *
  * flush_last_time belongs to flushes of the root alone, so a ratelimited caller is a no-op as long as the
  * worker keeps up, and everybody's call becomes a flush at once when it does not.

@@ -7,8 +7,8 @@
  *
  * Up to 6.3 the gate is a trylock of a spinlock with interrupts off, and the flush may not sleep:
  * interrupts stay off for all of it. From 6.4 it is an atomic flag, and the flush yields where the lock
- * policy lets it. The threshold is cleared after the flush, by the flusher of the root alone; version 2 and later
- * of seed 5 clear it before, so that what is counted during the flush counts towards the next one.
+ * policy lets it. The threshold is cleared after the flush, by the flusher of the root alone; version 2 and
+ * later of seed 5 clear it before, so that what is counted during the flush counts towards the next one.
  */
 #include "models/stat/stat_impl.h"
 

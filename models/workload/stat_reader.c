@@ -4,8 +4,8 @@
  * The reader of seed 5 is a shell loop, `while true; do cat memory.stat; sleep 1; done`: the pause begins
  * when the read is over (`drift: true`). A monitoring agent keeps a fixed schedule (`drift: false`) and reads
  * many files in a row. So the targets are shared out: task i of `count` reads target i, i + count, and so on
- * in each round. With as many tasks as targets each has its own; with more, task i reads target i modulo their
- * number.
+ * in each round. With as many tasks as targets each has its own; with more, task i reads target i modulo
+ * their number.
  *
  * Opening a file makes a struct file (256 bytes of slab, charged to the reader's own cgroup), which is freed
  * after a grace period. Through it a reader inside a group updates the statistics of that group.

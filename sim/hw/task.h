@@ -20,8 +20,8 @@
  *
  * Preemption. A task is preempted where the kernel would be: at any time in user_work(); in kernel work
  * (cpu_work) only with preemption model PREEMPT_FULL and a preempt count of zero; otherwise at
- * cond_resched(), with PREEMPT_VOLUNTARY before it takes a mutex or an rwsem, on blocking, and in task_sync() at the end of user work. preempt_disable() and
- * friends are shared actions: they synchronise.
+ * cond_resched(), with PREEMPT_VOLUNTARY before it takes a mutex or an rwsem, on blocking, and in
+ * task_sync() at the end of user work. preempt_disable() and friends are shared actions: they synchronise.
  *
  * No function here may be called from outside a task unless it takes a `struct sim *`.
  */
@@ -122,7 +122,10 @@ void user_work(struct task *t, sim_time_t d);
 
 /* A place where the kernel gives way if somebody with more right to the CPU waits. Synchronises. */
 void cond_resched(struct task *t);
-/* What the kernel does before it takes a lock that may sleep: with PREEMPT_VOLUNTARY, gives way if asked to. */
+/*
+ * What the kernel does before it takes a lock that may sleep: with PREEMPT_VOLUNTARY, gives way if asked
+ * to.
+ */
 void might_sleep(struct task *t);
 bool need_resched(const struct task *t);
 

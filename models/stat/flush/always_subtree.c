@@ -2,10 +2,10 @@
  * always_subtree.c - flush: whoever reads statistics flushes their subtree, however little there is to
  * flush.
  *
- * Linux 5.13 to 5.15 (2d146aa3aa84). In 5.15 (aa48e47e3906) a worker flushes the root every 2 s, and so do reclaim
- * and a refault in case the worker has not: whoever of these comes while another is at it goes on without
- * (mem_cgroup_flush_stats(), a trylock). Before 5.15 what reclaim and refaults look at was not on rstat, so
- * they flush nothing.
+ * Linux 5.13 to 5.15 (2d146aa3aa84). In 5.15 (aa48e47e3906) a worker flushes the root every 2 s, and so do
+ * reclaim and a refault in case the worker has not: whoever of these comes while another is at it goes on
+ * without (mem_cgroup_flush_stats(), a trylock). Before 5.15 what reclaim and refaults look at was not on
+ * rstat, so they flush nothing.
  */
 #include "models/stat/stat_impl.h"
 

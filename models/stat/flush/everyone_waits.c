@@ -1,11 +1,11 @@
 /*
  * everyone_waits.c - flush: nobody is skipped; whoever finds the threshold passed waits and flushes.
  *
- * After what the author of seed 5 tells of in a sentence, that unified flushing was removed and the stress test
- * became some three times slower. Who flushed what then is not said, so the rest is this file's: callers in the
- * kernel as well as readers take their turn at the rstat lock, each for the subtree it needs; readers flush
- * always, callers in the kernel when the global threshold is passed; a flush of the root clears the threshold.
- * The published factor cannot be held against it.
+ * After what the author of seed 5 tells of in a sentence, that unified flushing was removed and the stress
+ * test became some three times slower. Who flushed what then is not said, so the rest is this file's:
+ * callers in the kernel as well as readers take their turn at the rstat lock, each for the subtree it
+ * needs; readers flush always, callers in the kernel when the global threshold is passed; a flush of the
+ * root clears the threshold. The published factor cannot be held against it.
  */
 #include "models/stat/stat_impl.h"
 

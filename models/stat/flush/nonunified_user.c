@@ -3,11 +3,12 @@
  *
  * Seed 5 as first posted (v1): memory.stat calls do_stats_flush() directly: no threshold, nobody is
  * skipped, and readers wait for each other on the rstat lock. The flush of a reader leaves the threshold
- * alone, even when it reads the root. From the second version on do_stats_flush() of the root, whoever it is for,
- * clears the threshold and moves the time at which the worker is late before it flushes, and the unified flush
- * no longer does so afterwards.
+ * alone, even when it reads the root. From the second version on do_stats_flush() of the root, whoever it
+ * is for, clears the threshold and moves the time at which the worker is late before it flushes, and the
+ * unified flush no longer does so afterwards.
  *
- * Writeback (mem_cgroup_wb_stats()) is among the converted callers of v1; for v2 that is taken to be so still.
+ * Writeback (mem_cgroup_wb_stats()) is among the converted callers of v1; for v2 that is taken to be so
+ * still.
  */
 #include "models/stat/stat_impl.h"
 

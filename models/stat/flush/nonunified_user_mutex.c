@@ -4,8 +4,8 @@
  * Seed 5 from version 3 on; was in the mm tree for a while and did not get further. stats_user_flush_mutex
  * lets one reader at a time go for the rstat lock, so the lock sees at most two contenders: a reader and
  * the unified flusher. The price is the mutex's own queue: readers sleep, and many of them form a convoy.
- * Only reads of memory.stat and memory.numa_stat come this way; writeback stays unified. As in version 2, whoever
- * flushes the root clears the threshold before.
+ * Only reads of memory.stat and memory.numa_stat come this way; writeback stays unified. As in version 2,
+ * whoever flushes the root clears the threshold before.
  */
 #include "models/stat/stat_impl.h"
 

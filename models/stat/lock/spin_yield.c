@@ -7,10 +7,10 @@
  * one CPU's step, but a flush may lose the lock as often as there are CPUs, each time to a whole queue: its
  * own worst case has no bound in the number of CPUs.
  *
- * Whether waiters are seen at all depends on the build. spin_needbreak() is 0 without CONFIG_PREEMPTION, which
- * full preemption has, and from 5.16 on (c597bfddc9e9) every kernel with PREEMPT_DYNAMIC, whatever it was told at
- * boot; from 6.12 on (c793a62823d1) it is 0 unless preemption is full. Where it is 0 only a task that wants the
- * flusher's CPU ends the hold: as good as spin_hold.
+ * Whether waiters are seen at all depends on the build. spin_needbreak() is 0 without CONFIG_PREEMPTION,
+ * which full preemption has, and from 5.16 on (c597bfddc9e9) every kernel with PREEMPT_DYNAMIC, whatever it
+ * was told at boot; from 6.12 on (c793a62823d1) it is 0 unless preemption is full. Where it is 0 only a
+ * task that wants the flusher's CPU ends the hold: as good as spin_hold.
  */
 #include "models/stat/stat_impl.h"
 

@@ -1,9 +1,9 @@
 /*
  * rstat_memcg_threshold_cached.c - stat_update: every memcg has a threshold of its own.
  *
- * memcg_rstat_updated() of Linux 6.8 as released to 6.15: the per-CPU blocks point to those of their parents, so
- * the walk takes one load a level. It always goes to the root, and looks at a level's shared word only when that
- * level's counter has a batch full. See threshold.c for what happens at a level.
+ * memcg_rstat_updated() of Linux 6.8 as released to 6.15: the per-CPU blocks point to those of their
+ * parents, so the walk takes one load a level. It always goes to the root, and looks at a level's shared
+ * word only when that level's counter has a batch full. See threshold.c for what happens at a level.
  */
 #include "models/stat/stat_impl.h"
 

@@ -1,10 +1,10 @@
 /*
  * rstat_memcg_threshold_cached_stop.c - stat_update: every memcg has a threshold of its own.
  *
- * memcg_rstat_updated() from Linux 6.16 on ("memcg: optimize memcg_rstat_updated"): each level's shared word is
- * looked at first, and the walk ends at one that may be flushed already, since all of its ancestors then may be.
- * What comes after that is counted nowhere. So an update reads a line a level that others write, where 6.8 read
- * none until a batch was full, and costs next to nothing once its cgroup is due.
+ * memcg_rstat_updated() from Linux 6.16 on ("memcg: optimize memcg_rstat_updated"): each level's shared
+ * word is looked at first, and the walk ends at one that may be flushed already, since all of its ancestors
+ * then may be. What comes after that is counted nowhere. So an update reads a line a level that others
+ * write, where 6.8 read none until a batch was full, and costs next to nothing once its cgroup is due.
  */
 #include "models/stat/stat_impl.h"
 
