@@ -67,13 +67,17 @@ static void test_published(void **state)
 	assert_true(value == 7);
 	assert_true(published((struct published_from){ file, "E5a", "6.1.0",
 						       "cpus=1;self=0;step=16;target=leaf;spread=0",
-						       "gap_mean", 0 },
+						       "gap_mean", 0, 1 },
 			      &value, why));
 	assert_true(value == 32.6);
 	assert_true(published((struct published_from){ file, "E5c", NULL, "cpus=2;N=10;D=32;read=leaf_stat",
-						       "css_flushes", 2 },
+						       "css_flushes", 2, 1 },
 			      &value, why));
 	assert_true(value == 24);
+	assert_true(published((struct published_from){ file, "E5b", NULL, "cpus=1;target=leaf;phase_ms=1437",
+						       "visible_after_s", 0, 1e9 },
+			      &value, why));
+	assert_true(fabs(value - 576e6) < 1);
 }
 
 static void test_published_wrong(void **state)
