@@ -2,52 +2,70 @@
  * test_stat_reader.c - how targets are shared out among readers: each is read once a round where there are fewer
  * readers, and no reader is without one where there are more.
  */
-#include "models/stat/stat_impl.h"
-#include "tests/host_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
 
-static const char cgroups[] = FIXTURE_BASE(2, 64, 1) "statistics: { per_cgroup: mean }\n"
-						     "cgroups: [ { name: \"c{1..4}\" } ]\n";
+#include <cmocka.h>
 
-static uint64_t reads(int readers, bool of_all[4])
+#include "sim/experiment/run.h"
+#include "sim/experiment/validate.h"
+#include "sim/module.h"
+
+#define TARGETS 4
+#define ROUNDS  3
+
+static bool value_of(const struct record *r, const char *metric, const char *entity, double *value)
 {
-	char text[1024];
-	struct fixture f;
+	return validate_value(r, &(struct validate_row){ .metric = metric, .entity = entity }, value);
+}
+
+/* Reads that were made, by so many readers; each target has to be among them. */
+static int reads(int readers)
+{
+	char text[1024], path[8];
+	struct complaints *c = complaints_new();
+	double count, mean;
 
 	snprintf(text, sizeof text,
-		 "%stasks: [ { workload: stat_reader, count: %d, target: \"c*\", reads: 3 } ]\n", cgroups,
-		 readers);
-	fixture_open(&f, text);
-	sim_run(f.run.sim, 20 * SIM_SEC);
-	uint64_t calls = stat_flush_count(f.host)->calls[FLUSH_READER];
+		 "schema: 1\nscenario: test\nhost: { cpus: 2, memory: 64MiB }\n"
+		 "policies: { stat_update: rstat_global_threshold, flush: unified, rstat_lock: spin_yield,\n"
+		 "  rstat_updated: cpu_lock, charge_batch: 64, charge_stock: 1 }\n"
+		 "cgroups: [ { name: \"c{1..%d}\" } ]\n"
+		 "tasks: [ { workload: stat_reader, count: %d, target: \"c*\", reads: %d } ]\n",
+		 TARGETS, readers, ROUNDS);
+	assert_true(modules_init());
+	struct scenario_set *set = scenario_load(
+		&(struct scenario_source){ .path = "test.yaml", .text = text }, c);
 
-	for (int i = 0; i < 4; i++) {
-		char path[8];
+	assert_non_null(set);
+	struct record *r = run_one(&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
 
-		snprintf(path, sizeof path, "/c%d", i + 1);
-		of_all[i] = memcg_find(f.host, path)->stat->reads;
+	assert_true(record_ended(r)->done);
+	assert_true(value_of(r, "stat.read_latency.count", "all", &count));
+	for (int i = 1; i <= TARGETS; i++) {
+		snprintf(path, sizeof path, "/c%d", i);
+		assert_true(value_of(r, "stat.read_latency.mean", path, &mean));
 	}
-	fixture_close(&f);
-	return calls;
+	record_free(r);
+	scenario_free(set);
+	complaints_free(c);
+	return (int)count;
 }
 
 static void targets_are_shared_out(void **state)
 {
-	bool of_all[4];
-
 	(void)state;
-	assert_int_equal(reads(1, of_all), 3 * 4);
-	assert_int_equal(reads(3, of_all), 3 * 4);
-	assert_true(of_all[0] && of_all[1] && of_all[2] && of_all[3]);
-	assert_int_equal(reads(4, of_all), 3 * 4);
+	assert_int_equal(reads(1), ROUNDS * TARGETS);
+	assert_int_equal(reads(3), ROUNDS * TARGETS);
+	assert_int_equal(reads(TARGETS), ROUNDS * TARGETS);
 }
 
 static void more_readers_than_targets_share_them(void **state)
 {
-	bool of_all[4];
-
 	(void)state;
-	assert_int_equal(reads(10, of_all), 3 * 10);
-	assert_true(of_all[0] && of_all[1] && of_all[2] && of_all[3]);
+	assert_int_equal(reads(10), ROUNDS * 10);
 }
 
 int main(void)
