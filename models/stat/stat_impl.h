@@ -148,8 +148,8 @@ struct stat_state {
 	struct line line;
 	uint64_t flush_threshold; /* stats_flush_threshold */
 	bool flush_ongoing;       /* stats_flush_ongoing */
-	bool root_clears_first; /* a flush of the root clears the threshold before (seed 5, version 2 on) */
-	sim_time_t flush_late;      /* flush_next_time: the worker is late from here on */
+	bool root_clears_first;   /* a flush of the root clears the threshold before (seed 5, version 2 on) */
+	sim_time_t flush_late;    /* flush_next_time: the worker is late from here on */
 	struct spinlock flush_lock; /* stats_flush_lock, before 6.4 */
 	uint64_t memcg_threshold;   /* updates from which a memcg may be flushed (6.8+) */
 	struct flush_count count;
