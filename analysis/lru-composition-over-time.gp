@@ -1,6 +1,7 @@
 # lru-composition-over-time.gp - draws the data of lru-composition-over-time.sql, where it is explained how.
 #
-# Lists are stacked, active file lowest. At most six variants have room.
+# Lists are stacked, active file lowest. At most six variants have room; the title says if there are more. Where
+# there is room the key stands below all panels, so that all are of one size.
 
 set loadpath 'analysis'
 panels = 6
@@ -11,7 +12,15 @@ panels = nr < panels ? nr : panels
 columns = panels > 1 ? 2 : 1
 array list[4] = [ 'active file', 'inactive file', 'active anon', 'inactive anon' ]
 
-set multiplot layout (panels + columns - 1) / columns, columns title shown('LRU lists')
+rows = (panels + columns - 1) / columns
+part = panels < nr ? sprintf(', first %d of %d variants', panels, nr) : ''
+heading = shown('LRU lists') . part
+if (is_text) {
+	set multiplot layout rows, columns title heading
+} else {
+	set multiplot layout rows, columns title heading \
+		margins char 12, char 4, char 7, char 4 spacing char 13, char 6
+}
 set style fill solid 0.8
 set yrange [0:*]
 set xlabel 'simulated time, s'
@@ -20,6 +29,7 @@ ylabel = 'MiB'
 do for [k = 0:panels - 1] {
 	if (k == panels - 1) {
 		set key
+		if (!is_text) { set key at screen 0.5, screen 0.01 center bottom horizontal maxrows 1 maxcols 4 }
 	} else {
 		unset key
 	}
