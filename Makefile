@@ -119,6 +119,10 @@ bench: build/memcgsim-bench
 docs: build/memcgsim
 	build/memcgsim reference >docs/options.md
 
+# What agrees with real kernels and what does not: some minutes.
+docs/validation.md: force build/memcgsim
+	docs/validation-page.sh build/memcgsim >$@.new && mv $@.new $@
+
 # Formatting, clang's warnings and clang-tidy. Not part of check: it needs clang.
 lint:
 	clang-format --dry-run -Werror $(CHECKED_C) $(CHECKED_H)
