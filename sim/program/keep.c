@@ -214,18 +214,39 @@ static bool identical(const struct keep *k, const struct scenario *a, const stru
 	return pairs > 0;
 }
 
+/* One line for all that ran like variant i: in a sweep many may, and their pairs would be a page. */
+static void report_alike(const struct keep *k, size_t i, size_t n, bool *told)
+{
+	const struct scenario *first = scenario_variant(k->set, i);
+	char *names = NULL;
+	size_t size;
+	FILE *out = xalloc_checked(open_memstream(&names, &size));
+	size_t last = i;
+
+	fputs(scenario_variant_name(first), out);
+	for (size_t j = i + 1; j < n; j++) {
+		if (told[j] || !identical(k, first, scenario_variant(k->set, j)))
+			continue;
+		told[j] = true;
+		if (last != i)
+			fprintf(out, ", %s", scenario_variant_name(scenario_variant(k->set, last)));
+		last = j;
+	}
+	fclose(out);
+	if (last != i)
+		note("variants %s and %s ran identically: the setting under test did nothing", names,
+		     scenario_variant_name(scenario_variant(k->set, last)));
+	free(names);
+}
+
 void keep_report_identical(const struct keep *k)
 {
 	size_t n = scenario_nr_variants(k->set);
+	bool *told = xcalloc(n, sizeof(*told));
 
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = i + 1; j < n; j++) {
-			const struct scenario *a = scenario_variant(k->set, i),
-					      *b = scenario_variant(k->set, j);
-
-			if (identical(k, a, b))
-				note("variants %s and %s ran identically: the setting under test did nothing",
-				     scenario_variant_name(a), scenario_variant_name(b));
-		}
+		if (!told[i])
+			report_alike(k, i, n, told);
 	}
+	free(told);
 }

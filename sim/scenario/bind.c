@@ -209,6 +209,18 @@ void bind_value(struct binder *b, const struct option *row, const struct node *m
 	}
 }
 
+/* Whoever named no kernel misses one policy after the other, and wants the kernel. */
+static void complain_missing(struct binder *b, const struct option_table *table, const struct option *row,
+			     const struct node *map)
+{
+	if (row->type == OPT_POLICY)
+		complain(b->complaints, map->at,
+			 "no policy of axis '%s': name a 'kernel', which has all, or one under policies",
+			 row->name);
+	else
+		complain(b->complaints, map->at, "key '%s' of %s is missing", row->name, table->name);
+}
+
 void bind_fields(struct binder *b, const struct option_table *table, const struct node *map, void *to)
 {
 	for (size_t i = 0; i < table->nr; i++) {
@@ -216,7 +228,7 @@ void bind_fields(struct binder *b, const struct option_table *table, const struc
 		const struct node *value = node_get(map, row->name);
 
 		if (!value && row->required && !b->partial)
-			complain(b->complaints, map->at, "key '%s' of %s is missing", row->name, table->name);
+			complain_missing(b, table, row, map);
 		bind_value(b, row, map, value, (char *)to + row->offset);
 	}
 }
