@@ -341,7 +341,7 @@ static void semantics(void **state)
 		  "test.yaml:3:37: sockets: 8 nodes cannot be shared evenly by 3 sockets\n"
 		  "test.yaml:3:58: threads_per_core: 6 CPUs are not whole cores of 4 threads\n"
 		  "test.yaml:3:76: possible_cpus: fewer than the 6 that are online\n"
-		  "test.yaml:4:27: warmup: it lasts as long as the run\n");
+		  "test.yaml:4:27: warmup: it must end before the run does\n");
 	t_refused("schema: 1\nscenario: test\nhost: { cpus: 8, nodes: 8, threads_per_core: 2 }\n",
 		  "test.yaml:3:25: nodes: 8 nodes for 4 cores, and each needs one\n");
 	t_refused(HEAD "t_tasks: [ { workload: t_churn, count: 13 } ]\n", "test.yaml:4:40: count: not 13\n");

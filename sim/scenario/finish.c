@@ -30,7 +30,7 @@ static void check_run(struct run_options *run, struct complaints *c)
 {
 	run->until_done = run->until == SIM_NEVER;
 	if (run->warmup >= (run->until_done ? run->give_up : run->until))
-		complain(c, option_where(run, "warmup"), "warmup: it lasts as long as the run");
+		complain(c, option_where(run, "warmup"), "warmup: it must end before the run does");
 }
 
 static void make_machine(struct scenario *s, const struct host_options *host)
