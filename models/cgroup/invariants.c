@@ -6,7 +6,8 @@
  *          The root's own pages are not in its counter.
  *  I9      usage minus charged pages of the subtree = stocked pages; a CPU holds at most a batch of a memcg.
  *  kernel  pages charged for kernel memory = bytes in objects + bytes in stocks + bytes left over.
- *  limit   usage never ended above max; a charge under way may be, for the instant until it is taken back.
+ *  I11     usage is above max only as far as a forced charge or a lowered limit left it; a charge under way
+ *          may be, for the instant until it is taken back.
  */
 #include "models/cgroup/stock.h"
 
@@ -23,8 +24,8 @@ static struct stocked count_stocks(const struct host *host)
 	const struct cgroup_state *cgroups = host->cgroups;
 	struct stocked s = { 0 };
 
-	s.pages = arena_array(sim_arena(host->sim), cgroups->nr, sizeof *s.pages);
-	s.bytes = arena_array(sim_arena(host->sim), cgroups->nr, sizeof *s.bytes);
+	s.pages = sim_alloc(host->sim, cgroups->nr * sizeof *s.pages);
+	s.bytes = sim_alloc(host->sim, cgroups->nr * sizeof *s.bytes);
 	for (uint32_t cpu = 0; cpu < host->nr_cpus; cpu++) {
 		const struct memcg_stock *stock = &cgroups->stocks[cpu];
 
@@ -58,7 +59,8 @@ static void check_memcg(const struct memcg *m, const struct stocked *s, struct r
 			 (long long)in_flight);
 	record_invariant(record, "I10 at rest", walking || !in_flight,
 			 "%s: %lld pages in flight, but nobody charges", m->path, (long long)in_flight);
-	record_invariant(record, "I11", walking || m->memory.usage <= m->memory.max,
+	record_invariant(record, "I11",
+			 walking || m->memory.usage <= m->memory.max || m->memory.usage <= m->memory.forced,
 			 "%s: usage %lld above max %lld pages", m->path, (long long)m->memory.usage,
 			 (long long)m->memory.max);
 	uint64_t kernel = m->object_bytes + m->spare_bytes + s->bytes[m->id];
@@ -77,6 +79,8 @@ void cgroups_check(struct host *host, struct record *record)
 	record_invariant(record, "I9", s.most <= host->charge_batch,
 			 "a CPU holds %lld pages of one memcg, batch %u", (long long)s.most,
 			 host->charge_batch);
+	sim_free(host->sim, s.pages, host->cgroups->nr * sizeof *s.pages);
+	sim_free(host->sim, s.bytes, host->cgroups->nr * sizeof *s.bytes);
 }
 
 void cgroups_finish(struct host *host)

@@ -28,6 +28,7 @@ struct page_counter {
 	/* Protected usage, and that of all children: kept up to date for those that have a min or low. */
 	uint64_t min_usage, low_usage, children_min_usage, children_low_usage;
 	uint64_t watermark, failcnt;
+	uint64_t forced; /* usage above max that a forced charge or a new limit left, for invariant I11 */
 	int64_t in_flight;
 	struct page_counter *parent;
 };
@@ -76,7 +77,7 @@ struct memcg {
 	struct cgroup_task *tasks;
 	struct bandwidth *bandwidth;             /* cpu.max, or that of the nearest ancestor that has one */
 	uint32_t weight;                         /* cpu.weight as a task weight */
-	struct memory_stat_base *stat_base; /* at the end of the warm-up; memory_stat.c */
+	struct memory_stat_base *stat_base;      /* at the end of the warm-up; memory_stat.c */
 	struct memcg_stat *stat;                 /* models/stat */
 	struct lruvec **lruvecs;                 /* by node; models/page; made at first use */
 	struct mapping *mappings, *last_mapping; /* of its processes; models/page/mapping.h */
@@ -148,6 +149,8 @@ void memcg_drain_all_stock(struct task *t, struct memcg *root);
 uint64_t memcg_stocked(const struct host *host, const struct memcg *m);
 /* memory.current, in pages. */
 uint64_t memcg_current(const struct memcg *m);
+/* A write to memory.max, in pages; may end above it when nothing can be reclaimed and nobody killed. limit.c */
+void memcg_set_max(struct task *t, struct memcg *m, uint64_t max);
 
 /* memcg_memory_event(): in m and all its ancestors below the root. */
 void memcg_event(struct memcg *m, enum memcg_event event);

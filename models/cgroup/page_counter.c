@@ -84,6 +84,8 @@ void page_counter_charge(struct task *t, struct page_counter *c, uint64_t nr)
 		add(t, c, (int64_t)nr);
 		if (c->usage > c->watermark)
 			c->watermark = c->usage;
+		if (c->usage > c->max)
+			c->forced = c->usage;
 	}
 }
 

@@ -70,11 +70,11 @@ enum cache_result cache_add(struct task *t, struct page_object *object, uint64_t
 	if (!there) {
 		*before = object->slots[index];
 		spare -= cache_tree_missing(tree, index);
-		object->present++;
 		page_of(host, frame)->flags |= object->kind == OBJECT_SWAP ? PG_SWAPCACHE : PG_CACHED;
-		cpu_defer(t, host->costs->cache_add);
-		cache_tree_store(t, host, tree, index, slot_of_frame(frame), m);
 		count_page(t, object, page_of(host, frame), 1);
+		cpu_defer(t, host->costs->cache_add);
+		object->present++;
+		cache_tree_store(t, host, tree, index, slot_of_frame(frame), m);
 	}
 	spin_unlock_irq(t, &tree->lock);
 	uncharge_nodes(t, m, spare);
@@ -86,11 +86,11 @@ void cache_del(struct task *t, struct page_object *object, uint64_t index, slot_
 	struct host *host = object->host;
 	struct page *page = page_of(host, slot_frame(object->slots[index]));
 
-	object->present--;
 	page->flags &= (uint16_t) ~(object->kind == OBJECT_SWAP ? PG_SWAPCACHE : PG_CACHED);
-	cpu_defer(t, host->costs->cache_remove);
-	cache_tree_store(t, host, object->tree, index, instead, NULL);
 	count_page(t, object, page, -1);
+	cpu_defer(t, host->costs->cache_remove);
+	object->present--;
+	cache_tree_store(t, host, object->tree, index, instead, NULL);
 }
 
 void page_map(struct task *t, struct host *host, frame_t frame)

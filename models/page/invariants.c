@@ -121,7 +121,7 @@ static void check_object(const struct host *host, const struct page_object *obje
 void pages_check(struct host *host, struct record *record)
 {
 	const struct cgroup_state *cgroups = host->cgroups;
-	struct page_counts *own = arena_array(sim_arena(host->sim), cgroups->nr, sizeof(*own));
+	struct page_counts *own = sim_alloc(host->sim, cgroups->nr * sizeof(*own));
 	uint64_t owned = 0;
 
 	count_pages(host, own, &owned);
@@ -147,4 +147,5 @@ void pages_check(struct host *host, struct record *record)
 	}
 	for (uint32_t i = 0; i < host->pages->nr_objects; i++)
 		check_object(host, host->pages->objects[i], record);
+	sim_free(host->sim, own, cgroups->nr * sizeof(*own));
 }

@@ -10,6 +10,7 @@
 struct classic {
 	struct page_list lists[NR_LRU_LISTS];
 	uint64_t nonresident_age; /* of the memcg and everything below it */
+	uint64_t own_age;         /* of that, what happened in the memcg itself */
 	uint64_t cost[2];         /* anon_cost, file_cost */
 	int64_t refaults[2];      /* WORKINGSET_ACTIVATE_* as seen at the end of the last call */
 };

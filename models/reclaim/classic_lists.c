@@ -72,6 +72,7 @@ void classic_age(struct lruvec *lruvec, uint64_t nr)
 	struct memcg *m = lruvec->memcg;
 	uint32_t node = lruvec->node;
 
+	classic_of(lruvec)->own_age += nr;
 	for (; m; m = m->parent)
 		classic_of(memcg_lruvec(m, node))->nonresident_age += nr;
 }
@@ -103,6 +104,20 @@ uint64_t classic_size(const struct lruvec *lruvec, enum lru_list lru)
 	return lruvec->lru_zone_size[lru];
 }
 
+/* I15: an age is its own and those of all children. */
+static void check_age(const struct lruvec *lruvec, struct record *record)
+{
+	const struct classic *c = classic_of(lruvec);
+	uint64_t sum = c->own_age;
+
+	for (const struct memcg *m = lruvec->memcg->first_child; m; m = m->next_sibling)
+		if (m->lruvecs && m->lruvecs[lruvec->node])
+			sum += classic_of(m->lruvecs[lruvec->node])->nonresident_age;
+	record_invariant(record, "I15", c->nonresident_age == sum,
+			 "%s node %u: age %lld, its own and its children's %lld", lruvec->memcg->path,
+			 lruvec->node, (long long)c->nonresident_age, (long long)sum);
+}
+
 void classic_check(const struct lruvec *lruvec, struct record *record)
 {
 	for (enum lru_list lru = 0; lru < NR_LRU_LISTS; lru++) {
@@ -114,4 +129,5 @@ void classic_check(const struct lruvec *lruvec, struct record *record)
 				 "%s node %u list %d: %lld pages, size %lld", lruvec->memcg->path,
 				 lruvec->node, (int)lru, (long long)length, (long long)size);
 	}
+	check_age(lruvec, record);
 }

@@ -58,6 +58,7 @@ struct mglru {
 	uint64_t max_seq, min_seq[2];
 	struct page_list lists[MGLRU_GENS][2];
 	int64_t nr_pages[MGLRU_GENS][2];
+	int64_t moving[MGLRU_GENS][2]; /* by walks that are under way: not in nr_pages yet */
 	struct mglru_control control;
 	struct mglru_bloom blooms[2];
 	uint64_t walk_seq; /* the max_seq that page tables were last walked for */

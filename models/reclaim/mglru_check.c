@@ -1,7 +1,7 @@
 /*
- * mglru_check.c - what must hold of an lruvec at any instant outside of a walk (I17): a type has two to four
- * generations; the pages on its lists that say they are of a generation are as many as that generation
- * counts; and a page stands on the list that it names. Pages whose generation a walk changed may stand on
+ * mglru_check.c - what must hold of an lruvec at any instant (I17): a type has two to four generations; the
+ * pages on its lists that say they are of a generation are as many as that generation counts, with what walks
+ * under way have moved and not counted yet; and a page stands on the list that it names. Pages whose generation a walk changed may stand on
  * an older list, never on one of another type.
  */
 #include "models/reclaim/mglru.h"
@@ -46,9 +46,11 @@ void mglru_check(const struct lruvec *lruvec, struct record *record)
 		for (uint32_t list = 0; list < MGLRU_GENS; list++)
 			check_list(lruvec, list, type, found, record);
 		for (uint32_t gen = 0; gen < MGLRU_GENS; gen++)
-			record_invariant(record, "I17 size", found[gen] == g->nr_pages[gen][type],
+			record_invariant(record, "I17 size",
+					 found[gen] == g->nr_pages[gen][type] + g->moving[gen][type],
 					 "%s node %u generation %u type %d: %lld pages, counted %lld",
 					 lruvec->memcg->path, lruvec->node, gen, (int)type,
-					 (long long)found[gen], (long long)g->nr_pages[gen][type]);
+					 (long long)found[gen],
+					 (long long)(g->nr_pages[gen][type] + g->moving[gen][type]));
 	}
 }

@@ -68,11 +68,23 @@ static void count_moved(struct task *t, struct walk *walk)
 		return;
 	spin_lock_irq(t, walk->lruvec->lock);
 	for (uint32_t gen = 0; gen < MGLRU_GENS; gen++)
-		for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++)
+		for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++) {
+			mglru_of(walk->lruvec)->moving[gen][type] -= walk->moved[gen][type];
 			mglru_count_pages(t, walk->lruvec, type, gen, walk->moved[gen][type]);
+		}
 	spin_unlock_irq(t, walk->lruvec->lock);
 	memset(walk->moved, 0, sizeof walk->moved);
 	walk->batched = 0;
+}
+
+static void move(struct walk *walk, enum lru_type type, uint32_t from, uint32_t to)
+{
+	struct mglru *g = mglru_of(walk->lruvec);
+
+	walk->moved[from][type]--;
+	walk->moved[to][type]++;
+	g->moving[from][type]--;
+	g->moving[to][type]++;
 }
 
 /* walk_pte_range(): is the table well used? */
@@ -95,8 +107,7 @@ static bool walk_table(struct task *t, struct walk *walk, struct mapping *mappin
 		was = mglru_update_gen(mglru_era(host), page, gen);
 		if (was == NO_GEN)
 			continue;
-		walk->moved[was][page_type(page)]--;
-		walk->moved[gen][page_type(page)]++;
+		move(walk, page_type(page), (uint32_t)was, gen);
 		walk->batched++;
 	}
 	cpu_defer(t, (to - from) * host->costs->walk_entry);

@@ -3,7 +3,8 @@
  *
  *  I12  refaults are never more than evictions; shadows made and gone differ by those that exist; a slot
  *       holds a page or a value, and its leaf counts both right
- *  I13  workingset_nodes is the number of leaves that hold only values, and of what the lists hold
+ *  I13  workingset_nodes is the number of leaves that hold only values, and of what the lists hold; a leaf
+ *       whose tree is locked may just be on its way onto a list or off it
  *  I14  nodes put on lists and taken off again, by use or by the shrinker, differ by those that are there
  *  I16  a time stamp comes out of an entry as it went in, cut to its bits; a distance is never negative
  */
@@ -38,6 +39,8 @@ static void look_at_leaf(const struct host *host, const struct page_object *obje
 	}
 	bool shadows_only = object->tree->lists && count && count == values;
 
+	if (object->tree->lock.owner)
+		shadows_only = leaf->listed;
 	found->wrong += leaf->count != count || leaf->nr_values != values || leaf->listed != shadows_only;
 	found->nodes[leaf->node] += shadows_only;
 }
