@@ -65,6 +65,7 @@ uint64_t try_to_free_pages(struct task *t, struct scan_control *sc)
 		pass_priorities(t, sc);
 	} while (!sc->nr_reclaimed && try_harder(sc));
 	t->marks = outer;
+	reclaim_check(t, sc);
 	return sc->nr_reclaimed;
 }
 

@@ -69,6 +69,7 @@ static void balance(struct task *t, struct kswapd *k)
 		k->failures++;
 	if (ops->end_call)
 		ops->end_call(t, memcg_lruvec(sc.target, k->node), &sc);
+	reclaim_check(t, &sc);
 }
 
 static void run(struct task *t, void *arg)

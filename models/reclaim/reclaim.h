@@ -91,8 +91,10 @@ struct vm_options {
 struct reclaim_state {
 	const struct reclaim_ops *ops;
 	const struct vm_options *vm;
-	bool node_lock;         /* lru_lock: per_node */
-	struct kswapd *kswapds; /* by node */
+	bool node_lock;          /* lru_lock: per_node */
+	struct kswapd *kswapds;  /* by node */
+	uint64_t unchecked;      /* pages scanned since invariants were last looked at; check.c */
+	bool unchecked_for_ever; /* for tests that charge pages which do not exist */
 };
 
 static inline const struct reclaim_ops *reclaim_ops(const struct host *host)

@@ -27,6 +27,19 @@ uint64_t try_to_free_pages(struct task *t, struct scan_control *sc);
 /* One pass over one node at sc->priority. */
 void shrink_node(struct task *t, uint32_t node, struct scan_control *sc);
 
+/* ---- check.c ---- */
+
+#ifndef NDEBUG
+/* After a call: invariants, every so often. What is broken ends the run. */
+void reclaim_check(struct task *t, const struct scan_control *sc);
+#else
+static inline void reclaim_check(struct task *t, const struct scan_control *sc)
+{
+	(void)t;
+	(void)sc;
+}
+#endif
+
 /* ---- kswapd.c ---- */
 
 /* Somebody else could reclaim from the node: it is not hopeless. */
