@@ -24,7 +24,7 @@ static bool value_of(const struct record *r, const char *metric, const char *ent
 /* Reads that were made, by so many readers; each target has to be among them. */
 static int reads(int readers)
 {
-	char text[1024], path[8];
+	char text[1024], path[16];
 	struct complaints *c = complaints_new();
 	double count, mean;
 
