@@ -209,7 +209,9 @@ static void all_below_low(void **state)
 		  low_gave_way);
 }
 
-/* 8 CPUs that want 64 pages of stock each, and a limit of 128 pages: they drain each other, and all get on. */
+/*
+ * 8 CPUs that want 64 pages of stock each, and a limit of 128 pages: they drain each other, and all get on.
+ */
 static void drained(const struct record *r)
 {
 	assert_true(value(r, "memory.events.max", "/c") > 0);

@@ -120,7 +120,10 @@ static void test_group(void **state)
 		  "/c", l, a, 3);
 	for (int i = 0; i < 3; i++)
 		assert_true(l[i].killed);
-	/* Two tasks make three events on real kernels (E13): the victim is killed once alone, once in its group. */
+	/*
+	 * Two tasks make three events on real kernels (E13): the victim is killed once alone, once in its
+	 * group.
+	 */
 	assert_int_equal(a[0].memcg->events[EVENT_OOM_KILL], 4);
 	assert_int_equal(a[0].memcg->events[EVENT_OOM_GROUP_KILL], 1);
 	assert_int_equal(stat_truth(a[0].memcg, NR_ANON_MAPPED), 0);

@@ -1,6 +1,6 @@
 /*
- * test_stat_reader.c - how targets are shared out among readers: each is read once a round where there are fewer
- * readers, and no reader is without one where there are more.
+ * test_stat_reader.c - how targets are shared out among readers: each is read once a round where there are
+ * fewer readers, and no reader is without one where there are more.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /*
  * limit.c - a new memory.max for a cgroup that exists: memory_max_write() of mm/memcontrol.c, Linux 6.1.
  *
- * The limit holds from the first moment; what is above it is then taken back: stocks are drained once, pages
- * reclaimed until 16 calls got nothing, and then tasks killed. When nobody is left to kill, usage stays above.
+ * The limit holds from the first moment; what is above it is then taken back: stocks are drained once,
+ * pages reclaimed until 16 calls got nothing, and then tasks killed. When nobody is left to kill, usage
+ * stays above.
  */
 #include "models/cgroup/memcg.h"
 #include "models/reclaim/reclaim.h"

@@ -149,7 +149,9 @@ void memcg_drain_all_stock(struct task *t, struct memcg *root);
 uint64_t memcg_stocked(const struct host *host, const struct memcg *m);
 /* memory.current, in pages. */
 uint64_t memcg_current(const struct memcg *m);
-/* A write to memory.max, in pages; may end above it when nothing can be reclaimed and nobody killed. limit.c */
+/*
+ * A write to memory.max, in pages; may end above it when nothing can be reclaimed and nobody killed. limit.c
+ */
 void memcg_set_max(struct task *t, struct memcg *m, uint64_t max);
 
 /* memcg_memory_event(): in m and all its ancestors below the root. */

@@ -1,8 +1,8 @@
 /*
  * mglru_check.c - what must hold of an lruvec at any instant (I17): a type has two to four generations; the
- * pages on its lists that say they are of a generation are as many as that generation counts, with what walks
- * under way have moved and not counted yet; and a page stands on the list that it names. Pages whose generation a walk changed may stand on
- * an older list, never on one of another type.
+ * pages on its lists that say they are of a generation are as many as that generation counts, with what
+ * walks under way have moved and not counted yet; and a page stands on the list that it names. Pages whose
+ * generation a walk changed may stand on an older list, never on one of another type.
  */
 #include "models/reclaim/mglru.h"
 

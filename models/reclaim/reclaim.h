@@ -107,8 +107,8 @@ static inline bool lru_lock_per_node(const struct host *host)
 }
 
 /*
- * PF_MEMALLOC, a mark of a task: it reclaims, so what it needs for that it gets: frames from reserves, charges
- * beyond limits, and no reclaim within reclaim.
+ * PF_MEMALLOC, a mark of a task: it reclaims, so what it needs for that it gets: frames from reserves,
+ * charges beyond limits, and no reclaim within reclaim.
  */
 #define TASK_RECLAIMS 1u
 static inline bool task_reclaims(const struct task *t)

@@ -54,9 +54,9 @@ void coroutine_switch_call(struct coroutine *from,
 #endif
 
 /*
- * A new coroutine begins in coroutine_start, which finds itself in rdx. The frame pointer cannot be declared
- * spoilt, so it is saved by hand; and that below the red zone, in which a function that calls nothing else may
- * keep values.
+ * A new coroutine begins in coroutine_start, which finds itself in rdx. The frame pointer cannot be
+ * declared spoilt, so it is saved by hand; and that below the red zone, in which a function that calls
+ * nothing else may keep values.
  */
 static inline __attribute__((always_inline)) void coroutine_jump(struct coroutine *from, struct coroutine *to)
 {
