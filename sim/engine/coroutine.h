@@ -64,13 +64,8 @@ static inline __attribute__((always_inline)) void coroutine_jump(struct coroutin
 
 	__asm__ volatile("leaq -128(%%rsp), %%rsp\n\t"
 			 "pushq %%rbp\n\t"
-			 "leaq 1f(%%rip), %%rax\n\t"
-			 "pushq %%rax\n\t"
-			 "movq %%rsp, (%[save])\n\t"
-			 "movq %[load], %%rsp\n\t"
-			 "popq %%rax\n\t"
-			 "jmp *%%rax\n"
-			 "1:\tpopq %%rbp\n\t"
+			 "call coroutine_swap\n\t"
+			 "popq %%rbp\n\t"
 			 "subq $-128, %%rsp"
 			 : [save] "+D"(save), [load] "+S"(load), "+d"(to)
 			 :
