@@ -50,9 +50,9 @@ void coroutine_begin(struct coroutine *self)
 #if defined(__x86_64__)
 
 /*
- * coroutine_swap(&from->sp, to->sp): a call and a return, although the caller could jump. The processor predicts
- * the return rightly, since whoever is resumed here was left by the same call; so it goes on while the stack it
- * returns to is still on its way from memory. An indirect jump would wait for it.
+ * coroutine_swap(&from->sp, to->sp): a call and a return, although the caller could jump. The processor
+ * predicts the return rightly, since whoever is resumed here was left by the same call; so it goes on while
+ * the stack it returns to is still on its way from memory. An indirect jump would wait for it.
  */
 __asm__(".text\n.p2align 4\n.globl coroutine_swap\n.hidden coroutine_swap\n.type coroutine_swap,@function\n"
 	"coroutine_swap:\n"
