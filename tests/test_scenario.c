@@ -286,6 +286,19 @@ static void precedence(void **state)
 	scenario_free(set);
 }
 
+static void byte_order_mark(void **state)
+{
+	char *text = t_text(HEAD), *marked = xasprintf("\xef\xbb\xbf%s", text);
+
+	(void)state;
+	write_file("marked.yaml", marked);
+	scenario_free(load_file("marked.yaml", ""));
+	write_file("marked.yaml", "\xef\xbb\xbfword\n");
+	load_file("marked.yaml", "DIR/marked.yaml:1:1: a map of keys is expected, not a single value\n");
+	free(marked);
+	free(text);
+}
+
 static void wrong_files(void **state)
 {
 	char *policies = t_policies(), *text;
@@ -441,7 +454,7 @@ static int teardown(void **state)
 		"kernels/k1.yaml",  "kernels/k2.yaml", "kernels/k4.yaml", "parts/one.yaml", "parts/two.yaml",
 		"parts/three.yaml", "parts/new.yaml",  "kernels",         "parts",          "m1.yaml",
 		"main.yaml",        "self.yaml",       "a.yaml",          "b.yaml",         "c.yaml",
-		"d.yaml",           "e.yaml",          "f.yaml",          "large.yaml"
+		"d.yaml",           "e.yaml",          "f.yaml",          "large.yaml",     "marked.yaml"
 	};
 
 	(void)state;
@@ -453,9 +466,16 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(variants),   cmocka_unit_test(wrong_variants),   cmocka_unit_test(sets),
-		cmocka_unit_test(precedence), cmocka_unit_test(wrong_files),      cmocka_unit_test(too_large),
-		cmocka_unit_test(semantics),  cmocka_unit_test(unknown_workload), cmocka_unit_test(kept_text),
+		cmocka_unit_test(variants),
+		cmocka_unit_test(wrong_variants),
+		cmocka_unit_test(sets),
+		cmocka_unit_test(precedence),
+		cmocka_unit_test(byte_order_mark),
+		cmocka_unit_test(wrong_files),
+		cmocka_unit_test(too_large),
+		cmocka_unit_test(semantics),
+		cmocka_unit_test(unknown_workload),
+		cmocka_unit_test(kept_text),
 		cmocka_unit_test(effective),
 	};
 

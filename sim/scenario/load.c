@@ -80,7 +80,7 @@ static const struct node *bundle(struct loader *l, const struct option_table *ta
 	struct binder b = { .pool = l->pool, .complaints = l->complaints, .times = 1, .partial = true };
 	const struct node *found;
 
-	if (!name || name->kind != NODE_SCALAR || !*name->text)
+	if (!name || name->kind != NODE_SCALAR || (!*name->text && !name->quoted))
 		return NULL;
 	found = source_bundle(&l->sources, table, kind, name, *known);
 	if (!found || node_get(*known, name->text))

@@ -18,12 +18,16 @@
 #include "sim/scenario/hint.h"
 #include "sim/scenario/units.h"
 
+/* A scenario may come from somebody else: it cannot have the program wait for a pipe or a device. */
 static bool is_file(const char *path)
 {
 	struct stat st;
 
-	return !stat(path, &st) && !S_ISDIR(st.st_mode);
+	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
+
+/* What some editors write in front of UTF-8 text. */
+static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 /* The folder of a path, "" for the current one. */
 static const char *folder_of(struct pool *pool, const char *path)
@@ -84,6 +88,10 @@ static const struct node *parse(struct sources *s, const char *path, const char 
 		complain(s->reader.complaints, start, "larger than %zu MiB", DOCUMENT_BYTES >> 20);
 		return NULL;
 	}
+	if (length >= strlen(byte_order_mark) && !memcmp(text, byte_order_mark, strlen(byte_order_mark))) {
+		text += strlen(byte_order_mark);
+		length -= strlen(byte_order_mark);
+	}
 	if (!document_check_text(s->reader.complaints, path, text, length))
 		return NULL;
 	root = document_parse(&s->reader, start, text, length);
@@ -124,7 +132,7 @@ static const struct node *take_in(struct sources *s, const struct option_table *
 	if (!include)
 		return root;
 	bind_value(&b, &row, root, include, &files);
-	for (size_t i = 0; i < files.nr; i++) {
+	for (size_t i = 0; i < files.nr && s->nr_files <= MOST_FILES; i++) {
 		const struct node *at = include->kind == NODE_LIST ? include->entries[i].value : include;
 		const char *path = find_include(s, folder_of(b.pool, from), files.items[i]);
 		const struct node *part = NULL;
@@ -149,6 +157,12 @@ const struct node *source_text(struct sources *s, const struct option_table *tab
 {
 	const struct node *root = NULL;
 
+	/* Counted whatever becomes of them: a few files could take each other in for ever. */
+	if (++s->nr_files > MOST_FILES) {
+		complain(s->reader.complaints, (struct where){ path, 1, 1 },
+			 "a scenario of more than %d files", MOST_FILES);
+		return NULL;
+	}
 	for (unsigned i = 0; i < s->depth; i++) {
 		if (strcmp(s->stack[i], path))
 			continue;
@@ -156,11 +170,9 @@ const struct node *source_text(struct sources *s, const struct option_table *tab
 			 i + 1 < s->depth ? " through " : "", i + 1 < s->depth ? s->stack[i + 1] : "");
 		return NULL;
 	}
-	if (s->depth == DEEPEST_FILES || ++s->nr_files > MOST_FILES) {
+	if (s->depth == DEEPEST_FILES) {
 		complain(s->reader.complaints, (struct where){ path, 1, 1 },
-			 s->depth == DEEPEST_FILES ? "files include each other deeper than %d"
-						   : "a scenario of more than %d files",
-			 s->depth == DEEPEST_FILES ? DEEPEST_FILES : MOST_FILES);
+			 "files include each other deeper than %d", DEEPEST_FILES);
 		return NULL;
 	}
 	s->stack[s->depth++] = path;
