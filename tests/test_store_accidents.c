@@ -44,11 +44,18 @@ static void other_files_are_refused(void **state)
 		refuses(path, mode, "database of another program");
 		execute(path, "PRAGMA application_id = 0x6d636773; PRAGMA user_version = 2");
 		refuses(path, mode, "newer memcgsim");
+		execute(path, "PRAGMA user_version = 0");
+		refuses(path, mode, "has result format 0; this program knows format 1");
 	}
 	free(path);
 	path = scratch_path(state, "none/x.db");
 	refuses(path, STORE_WRITE, "cannot be written");
 	free(path);
+	path = scratch_path(state, "link.db");
+	assert_int_equal(symlink("none.db", path), 0);
+	refuses(path, STORE_WRITE, "is a link to a file that is missing");
+	free(path);
+	refuses("", STORE_WRITE, "the name is empty");
 }
 
 static void empty_files_are_filled(void **state)
@@ -208,6 +215,64 @@ static void killed_run_leaves_the_others(void **state)
 	free(path);
 }
 
+static void dead_runs_that_cannot_be_marked(void **state)
+{
+	char *path = scratch_path(state, "out.db");
+	struct store *s = open_or_fail(path, STORE_WRITE);
+
+	assert_int_equal(announce(s, "base", 1), 1);
+	store_close(s);
+	execute(path, "UPDATE run SET provenance = json_set(provenance, '$.process', 99999999);"
+		      "CREATE TRIGGER t BEFORE UPDATE ON run BEGIN SELECT raise(ABORT, 'not so'); END");
+	refuses(path, STORE_WRITE, "cannot mark dead runs in it: not so");
+	free(path);
+}
+
+static void expect_empty(const struct store_entry *e, void *arg)
+{
+	assert_string_equal(e->experiment, "");
+	assert_string_equal(e->variant, "");
+	assert_string_equal(e->params, "");
+	assert_string_equal(e->scenario_yaml, "");
+	assert_string_equal(e->status, "");
+	assert_int_equal(e->fingerprint, 0);
+	count_entry(e, arg);
+}
+
+/* Where a file is damaged, columns may be NULL that the tables want filled. */
+static void damaged_rows_can_be_read(void **state)
+{
+	char *path = scratch_path(state, "out.db");
+	struct store *s = open_or_fail(path, STORE_WRITE);
+	int nr = 0;
+
+	store_one(s, "base", 1);
+	store_close(s);
+	execute(path, "ALTER TABLE run RENAME TO old; CREATE TABLE run AS SELECT * FROM old;"
+		      "UPDATE run SET experiment = NULL, scenario = NULL, variant = NULL, params = NULL,"
+		      " scenario_yaml = NULL, program_version = NULL, status = NULL, fingerprint = NULL");
+	s = open_or_fail(path, STORE_READ);
+	assert_true(store_visit(s, 1, expect_empty, &nr));
+	assert_int_equal(nr, 1);
+	store_close(s);
+	free(path);
+}
+
+static void new_experiments_differ(void **state)
+{
+	char *path = scratch_path(state, "out.db");
+	const struct store_run run = {
+		.scenario = "x", .variant = "base", .params = "{}", .scenario_yaml = "", .provenance = "{}"
+	};
+	struct store *a = open_or_fail(path, STORE_WRITE), *b = open_or_fail(path, STORE_WRITE);
+
+	assert_true(store_begin(a, &run) == 1 && store_begin(b, &run) == 2 && store_begin(a, &run) == 3);
+	assert_query(a, "SELECT group_concat(experiment) FROM run", "x,x#2,x#3");
+	store_close(a);
+	store_close(b);
+	free(path);
+}
+
 static void two_writers_share_a_file(void **state)
 {
 	char *path = scratch_path(state, "out.db");
@@ -234,7 +299,8 @@ int main(void)
 		IN_SCRATCH(other_files_are_refused),          IN_SCRATCH(empty_files_are_filled),
 		IN_SCRATCH(read_only_files_can_be_read),      IN_SCRATCH(full_disk_costs_one_run),
 		IN_SCRATCH(full_disk_at_once_leaves_nothing), IN_SCRATCH(killed_run_leaves_the_others),
-		IN_SCRATCH(two_writers_share_a_file),
+		IN_SCRATCH(dead_runs_that_cannot_be_marked),  IN_SCRATCH(damaged_rows_can_be_read),
+		IN_SCRATCH(new_experiments_differ),           IN_SCRATCH(two_writers_share_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

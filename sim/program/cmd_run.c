@@ -241,11 +241,9 @@ static int run_in_store(const struct arguments *a, struct keep *k)
 	struct job *jobs;
 
 	k->experiment = a->resume ? keep_same_experiment(k->store, k->set) : NULL;
-	if (!k->experiment)
-		k->experiment = keep_new_experiment(k->store, scenario_name(k->set));
 	size_t wanted = make_jobs(k->set, &a->variants, &jobs);
 
-	k->nr_jobs = a->resume ? keep_missing(k, jobs, wanted) : wanted;
+	k->nr_jobs = k->experiment ? keep_missing(k, jobs, wanted) : wanted;
 	if (k->nr_jobs < wanted && !a->quiet)
 		note("%zu of %zu runs are there already", wanted - k->nr_jobs, wanted);
 	k->jobs = jobs;

@@ -14,28 +14,6 @@
 #define PARAM_TIES  "\"--tie-order\":\"random\""
 #define PARAM_NAIVE "\"--naive\":true"
 
-static void seen(const struct store_entry *e, void *arg)
-{
-	(void)e;
-	*(bool *)arg = true;
-}
-
-char *keep_new_experiment(struct store *store, const char *scenario)
-{
-	char *name = xstrdup(scenario);
-
-	for (unsigned int n = 2;; n++) {
-		bool taken = false;
-
-		store_each(store, name, seen, &taken);
-		if (!taken)
-			return name;
-		free(name);
-		if (asprintf(&name, "%s#%u", scenario, n) < 0)
-			xalloc_checked(NULL);
-	}
-}
-
 struct same {
 	const char *text;
 	char *experiment;
@@ -126,6 +104,13 @@ static bool store_went_wrong(const struct keep *k)
 	return false;
 }
 
+static void remember_experiment(const struct store_entry *e, void *arg)
+{
+	struct keep *k = arg;
+
+	k->experiment = xstrdup(e->experiment);
+}
+
 bool keep_started(void *arg, const struct job *job)
 {
 	struct keep *k = arg;
@@ -143,7 +128,8 @@ bool keep_started(void *arg, const struct job *job)
 						    .provenance = k->provenance,
 					    });
 	free(params);
-	if (run->run_id < 0)
+	if (run->run_id < 0 ||
+	    (!k->experiment && !store_visit(k->store, run->run_id, remember_experiment, k)))
 		return store_went_wrong(k);
 	run->state = KEPT_RUNNING;
 	return true;

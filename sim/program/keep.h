@@ -26,15 +26,14 @@ struct keep {
 	const char *provenance;
 	bool random_ties, naive, quiet;
 	struct progress *progress;
-	char *experiment;
+	char *experiment;       /* NULL: a new one, which the first run begins */
 	const struct job *jobs; /* those that runs[] is about */
 	struct kept *runs;
 	size_t nr_jobs;
 	uint64_t invariants_held, invariants_broken;
 };
 
-/* A new experiment, or the newest of this very scenario, if there is one. On the heap. */
-char *keep_new_experiment(struct store *store, const char *scenario);
+/* The newest experiment of this very scenario, on the heap; NULL if there is none. */
 char *keep_same_experiment(struct store *store, const struct scenario_set *set);
 
 /* Of `jobs`, leaves those that the experiment does not have yet; returns how many. */

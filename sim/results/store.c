@@ -55,7 +55,32 @@ static bool commit(struct store *s, bool ok, const char *what)
 	return false;
 }
 
-static bool insert_run(struct store *s, const struct store_run *run, const char *version)
+/* In the transaction that announces its first run, or two programs could choose the same; NULL on failure. */
+static char *new_experiment(struct store *s, const char *scenario)
+{
+	sqlite3_stmt *stmt = store_prepare(s, "SELECT 1 FROM run WHERE experiment = ?");
+	char *name = xstrdup(scenario);
+	unsigned int n = 1;
+	int answer = SQLITE_ERROR;
+
+	while (stmt) {
+		bind_text(stmt, 1, name);
+		answer = sqlite3_step(stmt);
+		sqlite3_reset(stmt);
+		if (answer != SQLITE_ROW)
+			break;
+		free(name);
+		name = xasprintf("%s#%u", scenario, ++n);
+	}
+	sqlite3_finalize(stmt);
+	if (answer == SQLITE_DONE)
+		return name;
+	free(name);
+	return NULL;
+}
+
+static bool insert_run(struct store *s, const struct store_run *run, const char *experiment,
+		       const char *version)
 {
 	sqlite3_stmt *stmt = store_prepare(
 		s, "INSERT INTO run (experiment, scenario, variant, replication, seed,"
@@ -66,7 +91,7 @@ static bool insert_run(struct store *s, const struct store_run *run, const char 
 
 	if (!stmt)
 		return false;
-	bind_text(stmt, 1, run->experiment);
+	bind_text(stmt, 1, experiment);
 	bind_text(stmt, 2, run->scenario);
 	bind_text(stmt, 3, run->variant);
 	sqlite3_bind_int64(stmt, 4, run->replication);
@@ -83,10 +108,15 @@ static bool insert_run(struct store *s, const struct store_run *run, const char 
 int64_t store_begin(struct store *s, const struct store_run *run)
 {
 	char *version = program_version_text();
+	bool begun = begin(s);
+	char *experiment = run->experiment ? xstrdup(run->experiment)
+			   : begun         ? new_experiment(s, run->scenario)
+					   : NULL;
 	int64_t id = -1;
 
-	if (commit(s, begin(s) && insert_run(s, run, version), "announce a run in it"))
+	if (commit(s, begun && experiment && insert_run(s, run, experiment, version), "announce a run in it"))
 		id = sqlite3_last_insert_rowid(s->db);
+	free(experiment);
 	free(version);
 	return id;
 }
@@ -336,5 +366,11 @@ bool store_bury_dead(struct store *s)
 			ok = mark_failed(s, sqlite3_column_int64(stmt, 0),
 					 "never finished: its program ended");
 	}
-	return sqlite3_finalize(stmt) == SQLITE_OK && ok;
+	/* Now, since SQLite forgets why it failed when the outer statement ends without fault. */
+	if (!ok)
+		store_complain_sqlite(s, "mark dead runs in it");
+	if (sqlite3_finalize(stmt) == SQLITE_OK || !ok)
+		return ok;
+	store_complain_sqlite(s, "look for dead runs in it");
+	return false;
 }

@@ -37,7 +37,8 @@ const char *store_error(const struct store *s);
 
 /* What is known of a run before it happens. */
 struct store_run {
-	const char *experiment, *scenario, *variant;
+	const char *experiment; /* NULL: a new one, NAME or NAME#2, NAME#3... of the scenario */
+	const char *scenario, *variant;
 	uint32_t replication;
 	uint64_t seed;
 	const char *params;        /* JSON */

@@ -21,7 +21,7 @@ void store_complain(struct store *s, const char *format, ...) __attribute__((for
 /* The same with SQLite's own words: "PATH: cannot WHAT: REASON". */
 void store_complain_sqlite(struct store *s, const char *what);
 
-/* Marks runs as failed whose writer has died. */
+/* Marks runs as failed whose writer has died; false after store_complain(). */
 bool store_bury_dead(struct store *s);
 
 /* Opens s->path, making the file first if there is none. */

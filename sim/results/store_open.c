@@ -101,8 +101,8 @@ static bool recognise(struct store *s)
 	}
 	if (version == STORE_FORMAT)
 		return true;
-	store_complain(s, "has result format %d; this program knows format %d (use a newer memcgsim)",
-		       version, STORE_FORMAT);
+	store_complain(s, "has result format %d; this program knows format %d%s", version, STORE_FORMAT,
+		       version > STORE_FORMAT ? " (use a newer memcgsim)" : "");
 	return false;
 }
 
@@ -128,12 +128,14 @@ static bool open_existing(struct store *s)
 		disconnect(s);
 		return false;
 	}
-	if (!store_execute(s, pragmas) || (s->mode == STORE_WRITE && !store_bury_dead(s))) {
+	bool ready = store_execute(s, pragmas);
+
+	if (!ready)
 		store_complain_sqlite(s, "prepare it");
-		disconnect(s);
-		return false;
-	}
-	return true;
+	if (ready && (s->mode != STORE_WRITE || store_bury_dead(s)))
+		return true;
+	disconnect(s);
+	return false;
 }
 
 static bool fill(struct store *s, const char *path)
@@ -228,9 +230,13 @@ static bool writable(struct store *s)
 	char *copy = xstrdup(s->path);
 	const char *folder = dirname(copy);
 	const char *fault = folder_fault(folder);
+	struct stat st;
 
 	if (fault)
 		store_complain(s, "cannot be written: folder %s: %s", folder, fault);
+	else if (lstat(s->path, &st) == 0 && S_ISLNK(st.st_mode) && missing(s->path))
+		/* The finished file would take the place of the link. */
+		store_complain(s, "%s", fault = "is a link to a file that is missing or empty");
 	else if (access(s->path, F_OK) == 0 && access(s->path, W_OK) != 0)
 		store_complain(s, "cannot be written: %s", fault = strerror(errno));
 	free(copy);
@@ -244,9 +250,12 @@ struct store *store_open(const char *path, enum store_mode mode, char **error)
 	bool ok;
 
 	s->mode = mode;
-	/* SQLite gives names like ":memory:" a meaning of their own. */
-	s->path = path[0] == ':' ? xasprintf("./%s", path) : xstrdup(path);
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+	/* SQLite gives names like ":memory:" and "file:x?mode=ro" a meaning of their own. */
+	s->path = path[0] == ':' || !strncmp(path, "file:", 5) ? xasprintf("./%s", path) : xstrdup(path);
+	if (!*path) {
+		store_complain(s, "the name is empty");
+		ok = false;
+	} else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		store_complain(s, "is not a file");
 		ok = false;
 	} else if (mode == STORE_WRITE) {

@@ -8,14 +8,21 @@
 	"SELECT run_id, experiment, scenario, variant, replication, seed, params, scenario_yaml, " \
 	"program_version, status, error, sim_time_ns, events, fingerprint, wall_s FROM run "
 
-static const char *text(sqlite3_stmt *stmt, int column)
+static const char *optional_text(sqlite3_stmt *stmt, int column)
 {
 	return (const char *)sqlite3_column_text(stmt, column);
 }
 
+/* Of a column that has no NULL, unless the file is damaged. */
+static const char *text(sqlite3_stmt *stmt, int column)
+{
+	const char *value = optional_text(stmt, column);
+
+	return value ? value : "";
+}
+
 static void visit_row(sqlite3_stmt *stmt, void (*visit)(const struct store_entry *e, void *arg), void *arg)
 {
-	const char *fingerprint = text(stmt, 13);
 	const struct store_entry e = {
 		.run_id = sqlite3_column_int64(stmt, 0),
 		.experiment = text(stmt, 1),
@@ -27,10 +34,10 @@ static void visit_row(sqlite3_stmt *stmt, void (*visit)(const struct store_entry
 		.scenario_yaml = text(stmt, 7),
 		.program_version = text(stmt, 8),
 		.status = text(stmt, 9),
-		.error = text(stmt, 10),
+		.error = optional_text(stmt, 10),
 		.sim_time = (sim_time_t)sqlite3_column_int64(stmt, 11) * SIM_NS,
 		.events = (uint64_t)sqlite3_column_int64(stmt, 12),
-		.fingerprint = fingerprint ? strtoull(fingerprint, NULL, 16) : 0,
+		.fingerprint = strtoull(text(stmt, 13), NULL, 16),
 		.wall_s = sqlite3_column_double(stmt, 14),
 	};
 

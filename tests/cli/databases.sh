@@ -13,6 +13,13 @@ memcgsim run small.yaml --quiet -o no-such-folder/x.db 2>&1
 echo "= $?"
 memcgsim run small.yaml --quiet -o . 2>&1
 echo "= $?"
+memcgsim run small.yaml --quiet -o "" 2>&1
+echo "= $?"
+ln -s nowhere/at-all.db link.db
+memcgsim run small.yaml --quiet -o link.db 2>&1
+echo "= $?"
+memcgsim run small.yaml --quiet -o 'file:x?mode=memory' >/dev/null
+echo "= $?"
 memcgsim run small.yaml --quiet -o new.db >/dev/null
 sqlite3 new.db 'PRAGMA user_version = 99'
 memcgsim run small.yaml --quiet -o new.db 2>&1
