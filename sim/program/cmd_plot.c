@@ -135,6 +135,16 @@ static int draw_all(const struct plot *p, struct store *store, const char *folde
 	return good ? STATUS_DONE : STATUS_FAILED;
 }
 
+static bool make_folder(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+		return true;
+	note("%s: cannot be made: %s", path, strerror(errno));
+	return false;
+}
+
 static int plot_database(const struct plot *p, const char *path)
 {
 	char *folder = p->folder ? xstrdup(p->folder) : data_path("analysis");
@@ -148,9 +158,7 @@ static int plot_database(const struct plot *p, const char *path)
 	} else if (!folder) {
 		note("the folder of the figures, analysis/, is not where the program is");
 		status = STATUS_FAILED;
-	} else if (p->output && mkdir(p->output, 0777) < 0 && errno != EEXIST) {
-		note("%s: cannot be made: %s", p->output, strerror(errno));
-	} else {
+	} else if (!p->output || make_folder(p->output)) {
 		status = draw_all(p, store, folder);
 	}
 	if (store)

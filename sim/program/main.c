@@ -3,10 +3,12 @@
  *
  * Exit status: 0 done, 1 a run failed, 2 wrong usage or input.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/module.h"
 #include "sim/program/command.h"
@@ -45,7 +47,15 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-int main(int argc, char **argv)
+/* A file that is opened in the place of a closed one would get what is printed. Its use still fails. */
+static void occupy_closed_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			return;
+}
+
+static int run(int argc, char **argv)
 {
 	if (argc < 2) {
 		print_usage(stderr);
@@ -71,7 +81,14 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	if (!modules_init())
 		return STATUS_FAILED;
-	int status = c->run(c, argc - 1, argv + 1);
+	return c->run(c, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	occupy_closed_streams();
+
+	int status = run(argc, argv);
 
 	if (fflush(stdout) || ferror(stdout)) {
 		note("standard output could not be written");

@@ -12,6 +12,8 @@ file_kinds() { head -c 200 "$@" | grep -aoE '<svg|PNG' | sort | uniq -c; }
 file_kinds figures/*
 memcgsim plot small.db --figure read-latency-cdf --format png
 file_kinds ./*.png
+memcgsim plot small.db --format png -o text 2>&1
+echo "= $?"
 memcgsim plot small.db --figure read-latency-cfd 2>&1 | sed "s|in '[^']*'|in DIR|"
 
 # The program alone, in a PATH without gnuplot.
