@@ -106,13 +106,24 @@ static void test_until_done(void **state)
 	release(r);
 }
 
+/* What can never be done fails at once, not after an hour (run.give_up). */
+static void test_never_done(void **state)
+{
+	(void)state;
+	struct result r = run_trial("tasks: 1", "until: done", (struct run_setup){ 0 });
+
+	assert_false(record_ended(r.record)->done);
+	assert_int_equal(record_ended(r.record)->sim_time, 0);
+	release(r);
+}
+
 static void test_failures(void **state)
 {
 	(void)state;
 	assert_failed("tasks: 1, mishap: fail", "until: 1s", "the test model failed at 42");
 	assert_failed("tasks: 1, mishap: broken", "until: 10ms", "invariant");
 	assert_failed("tasks: 2, rounds: 1000000", "until: done, give_up: 10ms", "2 of 2 workloads");
-	assert_failed("tasks: 1", "until: done, give_up: 10ms", "no workload of this scenario ends");
+	assert_failed("tasks: 1", "until: done", "no workload of this scenario ends");
 	assert_failed("tasks: 1, rounds: 1", "until: done, warmup: 1s", "warm-up");
 }
 
@@ -208,15 +219,11 @@ static int start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends_in_time),
-		cmocka_unit_test(test_warmup_is_forgotten),
-		cmocka_unit_test(test_until_done),
-		cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_interruption_is_not_noticed),
-		cmocka_unit_test(test_progress),
-		cmocka_unit_test(test_control_under_random_ties),
-		cmocka_unit_test(test_seeds_and_replays),
-		cmocka_unit_test(test_hardware_adds_up),
+		cmocka_unit_test(test_ends_in_time),      cmocka_unit_test(test_warmup_is_forgotten),
+		cmocka_unit_test(test_until_done),        cmocka_unit_test(test_never_done),
+		cmocka_unit_test(test_failures),          cmocka_unit_test(test_interruption_is_not_noticed),
+		cmocka_unit_test(test_progress),          cmocka_unit_test(test_control_under_random_ties),
+		cmocka_unit_test(test_seeds_and_replays), cmocka_unit_test(test_hardware_adds_up),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

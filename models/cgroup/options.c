@@ -85,33 +85,32 @@ MODULE(cgroups_section) = {
 
 /* ---- checks ---- */
 
-static bool matches_below(const struct scenario *s, const struct option_list *list, const char *pattern);
+static uint64_t matches_below(const struct scenario *s, const struct option_list *list, const char *pattern);
 
-static bool matches(const struct scenario *s, const struct cgroup_options *o, const char *component,
-		    const char *rest)
+static uint64_t matches(const struct scenario *s, const struct cgroup_options *o, const char *component,
+			const char *rest)
 {
 	const char *const *names;
-	size_t nr = scenario_expand_name(s, o->name, &names);
+	size_t nr = scenario_expand_name(s, o->name, &names), fit = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		if (!fnmatch(component, names[i], 0))
-			return matches_below(s, &o->children, rest);
-	return false;
+		fit += !fnmatch(component, names[i], 0);
+	return fit ? fit * matches_below(s, &o->children, rest) : 0;
 }
 
-static bool matches_below(const struct scenario *s, const struct option_list *list, const char *pattern)
+static uint64_t matches_below(const struct scenario *s, const struct option_list *list, const char *pattern)
 {
 	char component[256];
+	uint64_t nr = 0;
 
 	if (!cgroup_next_component(&pattern, component))
 		return !*pattern;
 	for (size_t i = 0; i < list->nr; i++)
-		if (matches(s, list->items[i], component, pattern))
-			return true;
-	return false;
+		nr += matches(s, list->items[i], component, pattern);
+	return nr;
 }
 
-bool cgroup_options_match(const struct scenario *s, const char *pattern)
+uint64_t cgroup_options_match(const struct scenario *s, const char *pattern)
 {
 	return matches_below(s, scenario_section(s, "cgroups"), pattern);
 }

@@ -26,8 +26,8 @@ uint32_t cgroup_weight(uint32_t cpu_weight);
 
 /* The next component of a path; false at its end, or if it is longer than any name can be. */
 bool cgroup_next_component(const char **path, char component[256]);
-/* Is there a cgroup that the path or pattern names (as memcg_match() does)? Needs no host. */
-bool cgroup_options_match(const struct scenario *s, const char *pattern);
+/* How many cgroups the path or pattern names, as memcg_match() finds them. Needs no host. */
+uint64_t cgroup_options_match(const struct scenario *s, const char *pattern);
 /* Complains unless there is. `bound` and `key` say where the pattern was written. */
 void cgroup_check_pattern(const struct scenario *s, const char *pattern, const void *bound, const char *key,
 			  struct complaints *c);

@@ -13,6 +13,9 @@
 #include "models/workload/registry.h"
 #include "sim/module.h"
 
+/* Some 10 KB each, before they have done anything. */
+#define MOST_TASKS 1000000
+
 static const struct option task_rows[] = {
 	OPTION(struct task_options, workload, OPT_MODULE, .kind = MODULE_WORKLOAD, .required = true,
 	       .help = "what it does; its own options stand beside"),
@@ -85,22 +88,29 @@ void workload_out_of_memory(struct workload_task *w, struct memcg *level)
 
 /* ---- checks ---- */
 
-static void check_list(const struct scenario *s, const struct option_list *list, bool top,
-		       struct complaints *c);
+struct check {
+	const struct scenario *scenario;
+	struct complaints *complaints;
+	uint64_t tasks; /* so far */
+};
 
-static void check_cgroups(const struct scenario *s, const struct option_list *list, struct complaints *c)
+/* `places`: the cgroups that the item is for. */
+static void check_count(struct check *check, const struct task_options *o, uint64_t places)
 {
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct cgroup_options *o = list->items[i];
+	struct where at = option_where(o, "count");
+	uint64_t before = check->tasks;
 
-		check_list(s, &o->tasks, false, c);
-		check_cgroups(s, &o->children, c);
-	}
+	check->tasks += places * o->count;
+	if (before <= MOST_TASKS && check->tasks > MOST_TASKS)
+		complain(check->complaints, at.line ? at : option_where(o, "workload"),
+			 "count: more than %d tasks in all", MOST_TASKS);
 }
 
-static void check_list(const struct scenario *s, const struct option_list *list, bool top,
-		       struct complaints *c)
+/* `times`: the cgroups whose list this is; 0 for the list on top. */
+static void check_list(struct check *check, const struct option_list *list, uint64_t times)
 {
+	const struct scenario *s = check->scenario;
+	struct complaints *c = check->complaints;
 	uint32_t cpus = scenario_machine(s)->cpus;
 
 	for (size_t i = 0; i < list->nr; i++) {
@@ -108,20 +118,35 @@ static void check_list(const struct scenario *s, const struct option_list *list,
 
 		if (o->cpu != floor(o->cpu) || o->cpu >= cpus)
 			complain(c, option_where(o, "cpu"), "cpu: the host has CPUs 0 to %u", cpus - 1);
-		if (o->cgroup && !top)
+		if (o->cgroup && times)
 			complain(c, option_where(o, "cgroup"),
 				 "cgroup: a task in a cgroup's list belongs there");
 		else if (o->cgroup)
 			cgroup_check_pattern(s, o->cgroup, o, "cgroup", c);
 		if (o->workload.module && ops_of(o)->check)
 			ops_of(o)->check(s, o, o->workload.options, c);
+		check_count(check, o, times ? times : cgroup_options_match(s, o->cgroup ? o->cgroup : "/"));
+	}
+}
+
+static void check_cgroups(struct check *check, const struct option_list *list, uint64_t times)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct cgroup_options *o = list->items[i];
+		const char *const *names;
+		uint64_t here = times * scenario_expand_name(check->scenario, o->name, &names);
+
+		check_list(check, &o->tasks, here);
+		check_cgroups(check, &o->children, here);
 	}
 }
 
 void workload_check(const struct scenario *s, struct complaints *c)
 {
-	check_list(s, scenario_section(s, "tasks"), true, c);
-	check_cgroups(s, scenario_section(s, "cgroups"), c);
+	struct check check = { .scenario = s, .complaints = c };
+
+	check_list(&check, scenario_section(s, "tasks"), 0);
+	check_cgroups(&check, scenario_section(s, "cgroups"), 1);
 }
 
 /* ---- building ---- */

@@ -120,6 +120,8 @@ static bool build(struct running *r)
 	r->end = r->options->until_done ? r->options->give_up : r->options->until;
 	for (size_t i = 0; i < r->nr_models && !sim_error(run->sim); i++)
 		model_ops(r, i)->build(run);
+	if (r->options->until_done && !run->held && !sim_error(run->sim))
+		sim_fail(run->sim, "'until: done', but no workload of this scenario ends");
 	slot_arm(run->sim, &r->control, earlier(r->options->warmup, r->end));
 	return !sim_error(run->sim);
 }
@@ -146,8 +148,6 @@ static const char *simulate(struct running *r, const struct run_setup *setup, ch
 		return "simulated time ran out";
 	if (!r->run.measuring)
 		return "the run was done before its warm-up was over";
-	if (r->options->until_done && !r->run.held)
-		return "'until: done', but no workload of this scenario ends";
 	if (r->options->until_done && r->run.unfinished) {
 		snprintf(message, 256,
 			 "gave up after %g s (run.give_up): %llu of %llu workloads were not done",
