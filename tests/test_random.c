@@ -233,6 +233,19 @@ static void mean_of_a_heavy_tail_is_infinite(void **state)
 	assert_true(isinf(dist_mean(&(struct dist){ .kind = DIST_PARETO, .a = 1, .b = 1 })));
 }
 
+static void draws_can_be_counts(void **state)
+{
+	const struct dist wide = { .kind = DIST_LOGNORMAL, .a = 1e9, .b = 1e300 };
+	double largest = 0;
+	struct stream s;
+
+	(void)state;
+	stream_init(&s, 1, "draws", "");
+	for (int i = 0; i < 100; i++)
+		largest = fmax(largest, dist_draw(&wide, &s));
+	assert_true(largest == DIST_LARGEST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +258,7 @@ int main(void)
 		cmocka_unit_test(zipf_has_its_moments),
 		cmocka_unit_test(zipf_over_a_hundred_million),
 		cmocka_unit_test(mean_of_a_heavy_tail_is_infinite),
+		cmocka_unit_test(draws_can_be_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

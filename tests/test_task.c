@@ -278,6 +278,28 @@ static void short_tasks_leave_nothing(void **state)
 	sim_destroy(sim);
 }
 
+static void sleep_twice(struct task *t, void *arg)
+{
+	task_sleep(t, SIM_MS);
+	task_sleep(t, SIM_NEVER - SIM_US);
+	*(bool *)arg = true;
+}
+
+/* Its end would lie beyond the end of time, not before now. */
+static void sleep_for_ever(void **state)
+{
+	const struct machine m = plain_machine(1);
+	struct sim *sim = host_new(&m);
+	bool woke = false;
+
+	(void)state;
+	host_task(sim, 0, sleep_twice, &woke);
+	sim_run(sim, SIM_SEC);
+	assert_null(sim_error(sim));
+	assert_false(woke);
+	sim_destroy(sim);
+}
+
 /* ---- misuse ---- */
 
 static void sleep_atomic(struct task *t, void *arg)
@@ -325,6 +347,7 @@ int main(void)
 		cmocka_unit_test(deadlines_that_are_over),
 		cmocka_unit_test(woken_first_and_late_on_the_cpu),
 		cmocka_unit_test(sleep_is_not_cut_short),
+		cmocka_unit_test(sleep_for_ever),
 		cmocka_unit_test(starts_in_time),
 		cmocka_unit_test(costs_of_switching),
 		cmocka_unit_test(cost_of_moving),

@@ -136,6 +136,7 @@ static void damaged_files(void **state)
 	char *path = scratch_path(state, "trace"), *line;
 
 	expect(path, TRACE_CSV, "cannot be read: No such file");
+	expect(*state, TRACE_CSV, "is not a file");
 	write_file(path, bytes, 24 * 3 + 5);
 	expect(path, TRACE_ORACLE, "cut off within record 3");
 	write_file(path, "1,/a,2\nx\n", 9);

@@ -10,6 +10,8 @@
  * Opening a file makes a struct file (256 bytes of slab, charged to the reader's own cgroup), which is freed
  * after a grace period. Through it a reader inside a group updates the statistics of that group.
  */
+#include <math.h>
+
 #include "models/cgroup/options.h"
 #include "models/cgroup/stock.h"
 #include "models/host/costs.h"
@@ -132,7 +134,7 @@ static void sleep_to_phase(struct task *t, const struct workload_task *w, struct
 	else if (o->phase == PHASE_RANDOM)
 		part = stream_uniform(draws);
 	if (part > 0)
-		task_sleep(t, (sim_time_t)(interval * part));
+		task_sleep(t, (sim_time_t)fmin(interval * part, DIST_LARGEST));
 }
 
 static void run(struct task *t, struct workload_task *w)

@@ -4,6 +4,8 @@
  *
  * It reads at most at a given rate, in requests of so many pages; without a rate, as fast as it can.
  */
+#include <math.h>
+
 #include "models/host/costs.h"
 #include "models/workload/workload.h"
 #include "sim/module.h"
@@ -81,7 +83,8 @@ static void run(struct task *t, struct workload_task *w)
 			if (!read_request(t, w, file, from, to))
 				return;
 			if (o->rate > 0) {
-				due += (sim_time_t)((double)(to - from) * (double)SIM_SEC / o->rate);
+				due += (sim_time_t)fmin((double)(to - from) * (double)SIM_SEC / o->rate,
+							DIST_LARGEST);
 				if (due > t->clock)
 					task_sleep(t, due - t->clock);
 				else

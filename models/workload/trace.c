@@ -11,6 +11,7 @@
  */
 #include "models/workload/trace_file.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "models/host/costs.h"
@@ -197,7 +198,7 @@ static void wait_for(struct player *p, double seconds)
 	}
 	if (!o->paced || seconds <= p->first)
 		return;
-	due = p->begin + (sim_time_t)((seconds - p->first) / o->speed * (double)SIM_SEC);
+	due = p->begin + (sim_time_t)fmin((seconds - p->first) / o->speed * (double)SIM_SEC, DIST_LARGEST);
 	if (due > p->t->clock)
 		task_sleep(p->t, due - p->t->clock);
 }

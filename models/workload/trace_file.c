@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
 #include "sim/engine/xalloc.h"
@@ -38,9 +39,16 @@ static bool is_zstd(FILE *in)
 
 struct trace_file *trace_open(const char *path, enum trace_format format, char why[256])
 {
-	FILE *in = fopen(path, "rbe");
 	struct trace_file *f;
+	struct stat st;
+	FILE *in;
 
+	/* Every variant reads it from its beginning, which a pipe has only once; opening one waits. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		snprintf(why, 256, "'%.150s' is not a file", path);
+		return NULL;
+	}
+	in = fopen(path, "rbe");
 	if (!in) {
 		snprintf(why, 256, "'%.150s' cannot be read: %s", path, strerror(errno));
 		return NULL;

@@ -141,7 +141,7 @@ static double draw(const struct dist *d, struct stream *s)
 
 double dist_draw(const struct dist *d, struct stream *s)
 {
-	return fmax(draw(d, s), 0);
+	return fmin(fmax(draw(d, s), 0), DIST_LARGEST);
 }
 
 /* Sum of k^-s for k = 1..n: term by term up to 1,000, from there Euler-Maclaurin with two terms. */

@@ -67,7 +67,13 @@ struct dist {
 void dist_prepare(struct dist *d);
 void dist_release(struct dist *d); /* frees what dist_prepare() made */
 
-double dist_draw(const struct dist *d, struct stream *s); /* never negative */
+/*
+ * The largest that is drawn: a heavy tail has no end, but what is drawn becomes a time or a count, for which
+ * C has no conversion from 2^64 on. As a time it is 106 days.
+ */
+#define DIST_LARGEST 0x1p63
+
+double dist_draw(const struct dist *d, struct stream *s); /* from 0 to DIST_LARGEST */
 double dist_mean(const struct dist *d);                   /* of the distribution as cut; inf where none */
 
 #endif

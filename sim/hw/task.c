@@ -262,7 +262,8 @@ bool task_block(struct task *t)
 void task_sleep(struct task *t, sim_time_t d)
 {
 	task_sync(t);
-	sim_time_t until = t->sim->now + d;
+	sim_time_t now = t->sim->now;
+	sim_time_t until = d < SIM_NEVER - now ? now + d : SIM_NEVER;
 
 	while (task_block_until(t, until) && t->sim->now < until)
 		;
