@@ -33,6 +33,21 @@ static void test_band_and_slack(void **state)
 	assert_false(is_in(1, NAN, 1e9, 1e9));
 }
 
+static void test_bounds(void **state)
+{
+	struct validate_row row = { .is = VALIDATE_AT_MOST, .band = 1, .slack = 10 };
+	const struct mean none = { 0 }, value = { 10, 1 };
+
+	(void)state;
+	/* Neither band nor slack make a bound softer. */
+	assert_true(validate_judge(&row, 10, &value, &none).in);
+	assert_false(validate_judge(&row, 9.9, &value, &none).in);
+	row.is = VALIDATE_AT_LEAST;
+	assert_true(validate_judge(&row, 10, &value, &none).in);
+	assert_false(validate_judge(&row, 10.1, &value, &none).in);
+	assert_false(validate_judge(&row, -1, &none, &none).in);
+}
+
 static void test_means_and_ratios(void **state)
 {
 	const struct validate_row row = { .relative_to = "base", .band = 0.2 };
@@ -134,9 +149,9 @@ static void test_value(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_band_and_slack), cmocka_unit_test(test_means_and_ratios),
-		cmocka_unit_test(test_published),      cmocka_unit_test(test_published_wrong),
-		cmocka_unit_test(test_value),
+		cmocka_unit_test(test_band_and_slack),   cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_means_and_ratios), cmocka_unit_test(test_published),
+		cmocka_unit_test(test_published_wrong),  cmocka_unit_test(test_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
  */
 #include "models/backing/backing_impl.h"
 #include "models/reclaim/reclaim.h"
+#include "models/stat/decision.h"
 
 #define RATELIMIT 32u            /* ratelimit_pages, at its least */
 #define PAUSE     (200 * SIM_MS) /* MAX_PAUSE */
@@ -79,10 +80,11 @@ static struct flusher *flusher_of(const struct host *host)
 
 /* ---- how much is dirty, and how much may be ---- */
 
-static uint64_t counter(const struct memcg *m, enum stat_item item,
-			int64_t (*value)(const struct memcg *, enum stat_item))
+typedef int64_t view_fn(const struct memcg *m, enum stat_item item);
+
+static uint64_t counter(const struct memcg *m, enum stat_item item, view_fn *view)
 {
-	int64_t v = value(m, item);
+	int64_t v = view(m, item);
 
 	return v > 0 ? (uint64_t)v : 0;
 }
@@ -106,11 +108,10 @@ static bool machine_exceeds(const struct host *host, double share)
 	return (double)counter(root, NR_FILE_DIRTY, stat_truth) > share * (double)(free_pages(host) + files);
 }
 
-/* mem_cgroup_wb_stats(): of a cgroup, by what was flushed. */
-static bool memcg_exceeds(const struct memcg *m, double share)
+/* mem_cgroup_wb_stats(): of a cgroup, by what was flushed; or, to see if that misleads, by the truth. */
+static bool memcg_exceeds(const struct memcg *m, double share, view_fn *view)
 {
-	uint64_t files = counter(m, NR_INACTIVE_FILE, stat_reported) +
-			 counter(m, NR_ACTIVE_FILE, stat_reported);
+	uint64_t files = counter(m, NR_INACTIVE_FILE, view) + counter(m, NR_ACTIVE_FILE, view);
 	uint64_t headroom = UINT64_MAX;
 
 	for (const struct memcg *level = m; !memcg_is_root(level); level = level->parent) {
@@ -122,12 +123,21 @@ static bool memcg_exceeds(const struct memcg *m, double share)
 	}
 	if (headroom > m->host->memory / PAGE_SIZE)
 		return false; /* no limit that matters */
-	return (double)counter(m, NR_FILE_DIRTY, stat_reported) > share * (double)(files + headroom);
+	return (double)counter(m, NR_FILE_DIRTY, view) > share * (double)(files + headroom);
 }
 
 static bool exceeds(struct memcg *m, double share)
 {
-	return machine_exceeds(m->host, share) || (!memcg_is_root(m) && memcg_exceeds(m, share));
+	if (machine_exceeds(m->host, share))
+		return true;
+	if (memcg_is_root(m))
+		return false;
+	bool over = memcg_exceeds(m, share, stat_reported);
+	int64_t off = stat_reported(m, NR_FILE_DIRTY) - stat_truth(m, NR_FILE_DIRTY);
+
+	decision_taken(m->host, DECISION_DIRTY_LIMIT, over, memcg_exceeds(m, share, stat_truth),
+		       (uint64_t)(off < 0 ? -off : off));
+	return over;
 }
 
 /* ---- the flusher ---- */

@@ -12,6 +12,7 @@ struct classic {
 	uint64_t nonresident_age; /* of the memcg and everything below it */
 	uint64_t own_age;         /* of that, what happened in the memcg itself */
 	uint64_t cost[2];         /* anon_cost, file_cost */
+	int64_t true_refaults[2]; /* the same, had everything been flushed */
 	int64_t refaults[2];      /* WORKINGSET_ACTIVATE_* as seen at the end of the last call */
 };
 

@@ -9,6 +9,7 @@
  * Their number comes from the statistics as last flushed, the age is exact.
  */
 #include "models/reclaim/classic.h"
+#include "models/stat/decision.h"
 
 shadow_t classic_eviction(struct task *t, frame_t frame, struct memcg *target)
 {
@@ -35,19 +36,31 @@ static uint64_t distance(const struct host *host, const struct lruvec *lruvec, u
 }
 
 /* The pages that a refault has to push out to stay: all but those of its own inactive list. */
-static uint64_t workingset_size(const struct lruvec *lruvec, const struct memcg *swapper, enum lru_type type)
+static uint64_t workingset_size(int64_t (*view)(const struct memcg *, uint32_t, enum stat_item),
+				const struct lruvec *lruvec, const struct memcg *swapper, enum lru_type type)
 {
 	const struct memcg *m = lruvec->memcg;
-	int64_t size = stat_reported_node(m, lruvec->node, NR_ACTIVE_FILE);
+	int64_t size = view(m, lruvec->node, NR_ACTIVE_FILE);
 
 	if (type == LRU_ANON)
-		size += stat_reported_node(m, lruvec->node, NR_INACTIVE_FILE);
+		size += view(m, lruvec->node, NR_INACTIVE_FILE);
 	if (memcg_swap_room(m->host, swapper)) {
-		size += stat_reported_node(m, lruvec->node, NR_ACTIVE_ANON);
+		size += view(m, lruvec->node, NR_ACTIVE_ANON);
 		if (type == LRU_FILE)
-			size += stat_reported_node(m, lruvec->node, NR_INACTIVE_ANON);
+			size += view(m, lruvec->node, NR_INACTIVE_ANON);
 	}
 	return size > 0 ? (uint64_t)size : 0;
+}
+
+/* Does it fit, as the kernel sees it; and is that so? */
+static bool fits(const struct lruvec *lruvec, const struct memcg *swapper, enum lru_type type, uint64_t far)
+{
+	uint64_t seen = workingset_size(stat_reported_node, lruvec, swapper, type);
+	uint64_t truth = workingset_size(stat_truth_node, lruvec, swapper, type);
+
+	decision_taken(lruvec_host(lruvec), DECISION_REFAULT, far <= seen, far <= truth,
+		       seen > truth ? seen - truth : truth - seen);
+	return far <= seen;
 }
 
 static void accept(struct task *t, struct lruvec *lruvec, struct page *page, bool workingset)
@@ -82,6 +95,6 @@ void classic_refault(struct task *t, frame_t frame, shadow_t shadow, bool in_fau
 	stat_flush(t, target, FLUSH_REFAULT);
 	task_sync(t);
 	/* 6.1 asks what swap the page's owner has left, later kernels ask for whom it was evicted. */
-	if (far <= workingset_size(evicted_by, host->kernel_version < 602 ? owner : target, type))
+	if (fits(evicted_by, host->kernel_version < 602 ? owner : target, type, far))
 		accept(t, lruvec, page, f.workingset);
 }

@@ -10,37 +10,89 @@
 
 #include "models/backing/backing.h"
 #include "models/reclaim/classic.h"
+#include "models/stat/decision.h"
 
-/* The target's own node, recursive, as last flushed: lruvec_page_state(). */
-static uint64_t seen(const struct lruvec *lruvec, enum stat_item item)
+/*
+ * The lruvec's own node, recursive: as last flushed, which is lruvec_page_state(), or as it truly is.
+ * Whatever is decided is decided on what was flushed; the other view says how often that was a mistake
+ * (models/stat/decision.h).
+ */
+typedef int64_t view_fn(const struct memcg *m, uint32_t node, enum stat_item item);
+
+static uint64_t look(view_fn *view, const struct lruvec *lruvec, enum stat_item item)
 {
-	int64_t value = stat_reported_node(lruvec->memcg, lruvec->node, item);
+	int64_t value = view(lruvec->memcg, lruvec->node, item);
 
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static bool inactive_is_low(const struct lruvec *lruvec, enum lru_type type)
+static bool inactive_is_low(view_fn *view, const struct lruvec *lruvec, enum lru_type type)
 {
-	uint64_t inactive = seen(lruvec, type == LRU_ANON ? NR_INACTIVE_ANON : NR_INACTIVE_FILE);
-	uint64_t active = seen(lruvec, type == LRU_ANON ? NR_ACTIVE_ANON : NR_ACTIVE_FILE);
+	uint64_t inactive = look(view, lruvec, type == LRU_ANON ? NR_INACTIVE_ANON : NR_INACTIVE_FILE);
+	uint64_t active = look(view, lruvec, type == LRU_ANON ? NR_ACTIVE_ANON : NR_ACTIVE_FILE);
 	uint64_t gb = (inactive + active) >> (30 - 12);
 	uint64_t ratio = gb ? (uint64_t)sqrt((double)(10 * gb)) : 1;
 
 	return inactive * ratio < active;
 }
 
-static bool refaults_changed(const struct lruvec *target, enum lru_type type)
+static bool may_deactivate(view_fn *view, const struct lruvec *target, enum lru_type type,
+			   const struct scan_control *sc, const int64_t refaults[2])
 {
-	return (int64_t)seen(target, WORKINGSET_ACTIVATE_ANON + type) != classic_of(target)->refaults[type];
+	return sc->force_deactivate ||
+	       (int64_t)look(view, target, WORKINGSET_ACTIVATE_ANON + type) != refaults[type] ||
+	       inactive_is_low(view, target, type);
 }
 
 /* Global reclaim: is there so little cache that taking it would only make it be read again? */
-static bool file_is_tiny(const struct host *host, const struct lruvec *root, const struct scan_control *sc)
+static bool file_is_tiny(view_fn *view, const struct lruvec *root, const struct scan_control *sc,
+			 const bool deactivate[2])
 {
-	uint64_t file = seen(root, NR_ACTIVE_FILE) + seen(root, NR_INACTIVE_FILE);
+	const struct host *host = root->memcg->host;
+	uint64_t file = look(view, root, NR_ACTIVE_FILE) + look(view, root, NR_INACTIVE_FILE);
 
 	return file + node_free(host, root->node) <= node_watermark(host, root->node, WMARK_HIGH) &&
-	       !sc->may_deactivate[LRU_ANON] && seen(root, NR_INACTIVE_ANON) >> sc->priority;
+	       !deactivate[LRU_ANON] && look(view, root, NR_INACTIVE_ANON) >> sc->priority;
+}
+
+/* prepare_scan_count(), on the numbers of one view. */
+struct choice {
+	bool deactivate[2], trim, tiny;
+};
+
+static struct choice choose(view_fn *view, const struct lruvec *target, const struct scan_control *sc,
+			    const int64_t refaults[2])
+{
+	struct choice c;
+
+	for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++)
+		c.deactivate[type] = may_deactivate(view, target, type, sc, refaults);
+	c.trim = look(view, target, NR_INACTIVE_FILE) >> sc->priority && !c.deactivate[LRU_FILE];
+	c.tiny = sc->global && file_is_tiny(view, target, sc, c.deactivate);
+	return c;
+}
+
+static uint64_t off_by(const struct lruvec *target, enum stat_item item)
+{
+	int64_t off = stat_reported_node(target->memcg, target->node, item) -
+		      stat_truth_node(target->memcg, target->node, item);
+
+	return (uint64_t)(off < 0 ? -off : off);
+}
+
+static void compare(const struct lruvec *target, const struct scan_control *sc, const struct choice *done)
+{
+	struct host *host = target->memcg->host;
+	struct choice right = choose(stat_truth_node, target, sc, classic_of(target)->true_refaults);
+
+	decision_taken(host, DECISION_DEACTIVATE_ANON, done->deactivate[LRU_ANON], right.deactivate[LRU_ANON],
+		       off_by(target, NR_INACTIVE_ANON));
+	decision_taken(host, DECISION_DEACTIVATE_FILE, done->deactivate[LRU_FILE], right.deactivate[LRU_FILE],
+		       off_by(target, NR_INACTIVE_FILE));
+	decision_taken(host, DECISION_CACHE_TRIM, done->trim, right.trim, off_by(target, NR_INACTIVE_FILE));
+	if (sc->global)
+		decision_taken(host, DECISION_FILE_IS_TINY, done->tiny, right.tiny,
+			       off_by(target, NR_INACTIVE_FILE));
 }
 
 void classic_begin_pass(struct task *t, struct lruvec *target, struct scan_control *sc)
@@ -53,19 +105,27 @@ void classic_begin_pass(struct task *t, struct lruvec *target, struct scan_contr
 	sc->file_cost = c->cost[LRU_FILE];
 	spin_unlock_irq(t, target->lock);
 	task_sync(t);
+	struct choice choice = choose(stat_reported_node, target, sc, c->refaults);
+
+	compare(target, sc, &choice);
 	for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++)
-		sc->may_deactivate[type] = sc->force_deactivate || refaults_changed(target, type) ||
-					   inactive_is_low(target, type);
-	sc->cache_trim = seen(target, NR_INACTIVE_FILE) >> sc->priority && !sc->may_deactivate[LRU_FILE];
-	sc->file_is_tiny = sc->global && file_is_tiny(target->memcg->host, target, sc);
+		sc->may_deactivate[type] = choice.deactivate[type];
+	sc->cache_trim = choice.trim;
+	sc->file_is_tiny = choice.tiny;
 }
 
 void classic_end_call(struct task *t, struct lruvec *target, struct scan_control *sc)
 {
+	struct classic *c = classic_of(target);
+
 	(void)sc;
 	task_sync(t);
-	for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++)
-		classic_of(target)->refaults[type] = (int64_t)seen(target, WORKINGSET_ACTIVATE_ANON + type);
+	for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++) {
+		enum stat_item item = WORKINGSET_ACTIVATE_ANON + type;
+
+		c->refaults[type] = (int64_t)look(stat_reported_node, target, item);
+		c->true_refaults[type] = (int64_t)look(stat_truth_node, target, item);
+	}
 }
 
 /* ---- get_scan_count() ---- */
@@ -200,7 +260,7 @@ void classic_shrink_lruvec(struct task *t, struct lruvec *lruvec, struct scan_co
 	}
 	sc->nr_reclaimed += reclaimed;
 	task_sync(t);
-	if (swap_present(lruvec->memcg->host) && inactive_is_low(lruvec, LRU_ANON))
+	if (swap_present(lruvec->memcg->host) && inactive_is_low(stat_reported_node, lruvec, LRU_ANON))
 		classic_shrink_active(t, lruvec, LRU_ACTIVE_ANON, SWAP_CLUSTER_MAX, sc);
 }
 
@@ -209,7 +269,8 @@ void classic_age_node(struct task *t, uint32_t node, struct scan_control *sc)
 	struct memcg *root = sc->target;
 
 	task_sync(t);
-	if (!swap_present(root->host) || !inactive_is_low(memcg_lruvec(root, node), LRU_ANON))
+	if (!swap_present(root->host) ||
+	    !inactive_is_low(stat_reported_node, memcg_lruvec(root, node), LRU_ANON))
 		return;
 	for (struct memcg *m = NULL; (m = memcg_next(root, m));)
 		classic_shrink_active(t, memcg_lruvec(m, node), LRU_ACTIVE_ANON, SWAP_CLUSTER_MAX, sc);

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "models/stat/decision.h"
 #include "models/stat/stat_impl.h"
 
 enum {
@@ -258,6 +259,7 @@ void stat_measure(struct host *host)
 	struct stat_metrics *sm = stat_of(host)->metrics;
 
 	sm->start = stat_of(host)->count;
+	decisions_measure(host);
 	reads_reset(&sm->all.reads);
 	for (uint32_t i = 0; i < sm->nr_levels; i++)
 		reads_reset(&sm->levels[i].reads);
@@ -325,5 +327,6 @@ void stat_finish(struct host *host)
 		record_level(record, &st->metrics->levels[i]);
 	for (uint32_t id = 0; id < host->cgroups->nr; id++)
 		record_cgroup(record, host->cgroups->all[id], st->options.per_cgroup);
+	decisions_finish(host);
 	stat_invariants(host, record);
 }

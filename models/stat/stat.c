@@ -10,6 +10,7 @@
  * The truth is added up the tree at the same instant, whatever the policies do, so that an update that gets
  * lost on the kernel's way shows as a difference (invariants.c).
  */
+#include "models/stat/decision.h"
 #include "models/stat/dying/dying.h"
 #include "models/stat/stat_impl.h"
 
@@ -93,6 +94,7 @@ void stat_build_policies(struct host *host, const struct stat_policy policy[NR_S
 	st->flush_late = 2 * FLUSH_TIME; /* a machine that has been up: its root was flushed just now */
 	st->memcg_threshold = (uint64_t)host->charge_batch * host->nr_cpus;
 	stat_metrics_build(host);
+	decisions_build(host);
 	st->lock->init(host);
 	if (st->flush->init)
 		st->flush->init(host);
@@ -148,6 +150,20 @@ static struct stat_pair *add(struct task *t, struct memcg *m, enum stat_item ite
 	return pair;
 }
 
+/* The truth by node, where that is not all there is. */
+static void add_node_truth(struct memcg *m, uint32_t node, enum stat_item item, int64_t val)
+{
+	if (m->host->nr_nodes == 1)
+		return;
+	for (; m; m = m->parent) {
+		struct node_stat **n = &m->stat->nodes[node];
+
+		if (!*n)
+			*n = sim_alloc(m->host->sim, sizeof **n);
+		(*n)->truth[item] += val;
+	}
+}
+
 static void add_node(struct stat_pair *pair, uint32_t node, enum stat_item item, int64_t val)
 {
 	struct node_delta *delta = pair->nodes[node];
@@ -158,6 +174,7 @@ static void add_node(struct stat_pair *pair, uint32_t node, enum stat_item item,
 	}
 	delta->of[item] += val;
 	delta->changed |= (uint64_t)1 << item;
+	add_node_truth(pair->memcg, node, item, val);
 }
 
 static void notify(struct task *t, struct stat_pair *pair, enum stat_item item, int64_t val,
@@ -221,6 +238,15 @@ int64_t stat_reported_node(const struct memcg *m, uint32_t node, enum stat_item 
 	const struct node_stat *n = m->stat->nodes[node];
 
 	return n ? n->value[item] : 0;
+}
+
+int64_t stat_truth_node(const struct memcg *m, uint32_t node, enum stat_item item)
+{
+	const struct node_stat *n = m->stat->nodes[node];
+
+	if (m->host->nr_nodes == 1)
+		return m->stat->truth[item];
+	return n ? n->truth[item] : 0;
 }
 
 int64_t stat_local_node(const struct memcg *m, uint32_t node, enum stat_item item)

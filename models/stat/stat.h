@@ -59,6 +59,7 @@ int64_t stat_truth(const struct memcg *m, enum stat_item item);
 /* Of m itself without its children, as last flushed; and of one node, recursive, as last flushed. */
 int64_t stat_local(const struct memcg *m, enum stat_item item);
 int64_t stat_reported_node(const struct memcg *m, uint32_t node, enum stat_item item);
+int64_t stat_truth_node(const struct memcg *m, uint32_t node, enum stat_item item);
 /*
  * lruvec_page_state_local(): one node's, without children; as last flushed (6.6+), summed over CPUs (before).
  */

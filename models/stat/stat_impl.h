@@ -60,6 +60,7 @@ struct stat_cpu {
 
 struct node_stat {
 	int64_t value[NR_LRUVEC_ITEMS], pending[NR_LRUVEC_ITEMS], local[NR_LRUVEC_ITEMS];
+	int64_t truth[NR_LRUVEC_ITEMS]; /* as memcg_stat's; kept on hosts of several nodes */
 	uint64_t pending_set;
 };
 
@@ -157,6 +158,7 @@ struct stat_state {
 	struct delayed_work worker;
 	struct workqueue *wq;
 	struct stat_metrics *metrics;
+	struct decision_state *decisions; /* decision.c */
 };
 
 static inline struct stat_state *stat_of(const struct host *host)

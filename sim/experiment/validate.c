@@ -2,7 +2,8 @@
  * validate.c - the rows of `validate:` and the verdict on each. See validate.h.
  *
  * A value is in when it is within the band, a share of the published number, or within the slack, an absolute
- * amount: counts that come in steps (pages a read, say) cannot be nearer than a step.
+ * amount: counts that come in steps (pages a read, say) cannot be nearer than a step. A row that states a bound
+ * is in on the right side of it, at whatever distance.
  */
 #include "sim/experiment/validate.h"
 
@@ -32,9 +33,16 @@ static const struct enum_name fits[] = {
 	{ NULL, 0, NULL },
 };
 
+static const struct enum_name comparisons[] = {
+	{ "about", VALIDATE_ABOUT, "within the band or the slack" },
+	{ "at_least", VALIDATE_AT_LEAST, "a lower bound or an order; band and slack are not used" },
+	{ "at_most", VALIDATE_AT_MOST, "an upper bound; the same" },
+	{ NULL, 0, NULL },
+};
+
 static const struct option rows[] = {
 	OPTION(struct validate_row, source, OPT_STRING, .required = true,
-	       .help = "where the published number comes from: seed-1 to seed-5, ground-truth"),
+	       .help = "where the published number comes from: seed-1 to seed-5, ground-truth, user-cases"),
 	OPTION(struct validate_row, row, OPT_STRING, .required = true, .help = "what the row is called"),
 	OPTION(struct validate_row, metric, OPT_STRING, .required = true, .help = "name of a summary value"),
 	OPTION(struct validate_row, entity, OPT_STRING, .fallback = "all", .help = "whose value"),
@@ -46,6 +54,8 @@ static const struct option rows[] = {
 	OPTION(struct validate_row, published, OPT_NUMBER, .fallback = "0", .help = "the published number"),
 	OPTION_AS("published_from", struct validate_row, from, OPT_MAP, .sub = &from_table,
 		  .help = "where to find it in a table instead"),
+	OPTION(struct validate_row, is, OPT_ENUM, .names = comparisons, .fallback = "about",
+	       .help = "how the simulated value has to stand to the published one"),
 	OPTION(struct validate_row, band, OPT_RATIO, .fallback = "3%", .min = "0",
 	       .help = "how far off the simulated value may be, as a share of the published one"),
 	OPTION(struct validate_row, slack, OPT_NUMBER, .fallback = "0", .min = "0",
@@ -90,7 +100,12 @@ struct verdict validate_judge(const struct validate_row *row, double published, 
 
 	v.error = published != 0 ? (v.simulated - published) / fabs(published) : v.simulated;
 	/* Not a number: never in. */
-	v.in = off <= row->band * fabs(published) || off <= row->slack;
+	if (row->is == VALIDATE_AT_LEAST)
+		v.in = v.simulated >= published;
+	else if (row->is == VALIDATE_AT_MOST)
+		v.in = v.simulated <= published;
+	else
+		v.in = off <= row->band * fabs(published) || off <= row->slack;
 	return v;
 }
 

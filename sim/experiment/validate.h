@@ -10,6 +10,8 @@
  *	  - { source: ground-truth, row: "E5a leaf step=1", metric: gap_mean, slack: 1,
  *	      published_from: { file: ground-truth/counts.csv, experiment: E5a,
  *	                        setup: "cpus=4;step=1", metric: gap_mean } }
+ *	  - { source: user-cases, row: "A13 error, pages", metric: staleness.pages.max, is: at_most,
+ *	      published: 16384 }
  */
 #ifndef SIM_EXPERIMENT_VALIDATE_H
 #define SIM_EXPERIMENT_VALIDATE_H
@@ -25,6 +27,9 @@ struct published_from {
 	double scale;  /* units of the metric in one of the table's */
 };
 
+/* Orders and bounds are claims too: they hold or not, and have no band. */
+enum validate_is { VALIDATE_ABOUT, VALIDATE_AT_LEAST, VALIDATE_AT_MOST };
+
 struct validate_row {
 	const char *source, *row;
 	const char *metric, *entity, *variant;
@@ -32,6 +37,7 @@ struct validate_row {
 	const char *per; /* metric of the same entity that the value is divided by; NULL: none */
 	double published;
 	struct published_from from;
+	int is; /* enum validate_is */
 	double band, slack;
 	int fitted; /* enum: 1 if any constant was fitted to this row */
 };

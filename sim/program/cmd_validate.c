@@ -159,7 +159,9 @@ static void format_number(double value, char text[32])
 
 static void format_band(const struct validate_row *row, char text[64])
 {
-	if (row->slack > 0)
+	if (row->is != VALIDATE_ABOUT)
+		snprintf(text, 64, "%s", row->is == VALIDATE_AT_LEAST ? "at least" : "at most");
+	else if (row->slack > 0)
 		snprintf(text, 64, "%g%% or %g", 100 * row->band, row->slack);
 	else
 		snprintf(text, 64, "%g%%", 100 * row->band);
@@ -227,7 +229,8 @@ static int validate_file(struct validate *v, const char *path)
 /* The scenarios that come with the program and may have rows. */
 static void find_files(struct words *files)
 {
-	static const char *const folders[] = { "scenarios/ground-truth", "scenarios/seeds" };
+	static const char *const folders[] = { "scenarios/ground-truth", "scenarios/seeds",
+					       "scenarios/cases" };
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		char *path = data_path(folders[i]), *pattern;
