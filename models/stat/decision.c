@@ -14,9 +14,9 @@ enum { TAKEN, WRONG, MISSED, NEEDLESS, SHARE, ERROR, AGE, CHOSEN, RIGHT };
 /* clang-format off */
 static const struct metric metrics[] = {
 	[TAKEN] = { "decision.taken", "1", METRIC_COUNTER, "decisions on a counter that may be stale" },
-	[WRONG] = { "decision.wrong", "1", METRIC_COUNTER, "of them, those that the truth would not have taken" },
-	[MISSED] = { "decision.missed", "1", METRIC_COUNTER, "of the wrong: did not act though it should have" },
-	[NEEDLESS] = { "decision.needless", "1", METRIC_COUNTER, "of the wrong: acted though it should not" },
+	[WRONG] = { "decision.wrong", "1", METRIC_COUNTER, "those that the truth would not have taken" },
+	[MISSED] = { "decision.missed", "1", METRIC_COUNTER, "of the wrong: should have acted" },
+	[NEEDLESS] = { "decision.needless", "1", METRIC_COUNTER, "of the wrong: should not have acted" },
 	[SHARE] = { "decision.wrong_share", "1", METRIC_RATIO, "wrong decisions of all" },
 	[ERROR] = { "decision.error", "pages", METRIC_DISTRIBUTION, "|seen - true| of the deciding number" },
 	[AGE] = { "decision.age", "ns", METRIC_DISTRIBUTION, "since it was read, where that was before" },

@@ -2,8 +2,8 @@
  * validate.c - the rows of `validate:` and the verdict on each. See validate.h.
  *
  * A value is in when it is within the band, a share of the published number, or within the slack, an absolute
- * amount: counts that come in steps (pages a read, say) cannot be nearer than a step. A row that states a bound
- * is in on the right side of it, at whatever distance.
+ * amount: counts that come in steps (pages a read, say) cannot be nearer than a step. A row that states a
+ * bound is in on the right side of it, at whatever distance.
  */
 #include "sim/experiment/validate.h"
 
