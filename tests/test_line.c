@@ -112,6 +112,88 @@ static void costs(struct task *t, void *arg)
 	assert_int_equal(cost_of(t, 0, &l, line_read), m->line_memory);
 }
 
+#define KIB 1024u
+
+static void streams(struct task *t, void *arg)
+{
+	const struct machine *m = sim_sched(t->sim)->machine;
+	uint64_t near = 0, copy = 0;
+	struct line l;
+
+	(void)arg;
+	line_init(&l);
+	task_sync(t);
+	assert_int_equal(line_cost_near(t, &near), m->line_memory); /* never touched */
+	assert_int_equal(line_cost_near(t, &copy), m->line_memory);
+	assert_int_equal(line_cost_near(t, &near), m->line_hit);
+	line_touch(t, &l, true);
+	cache_stream(t, 32 * KIB - 1);
+	assert_int_equal(line_cost_near(t, &near), m->line_hit);
+	assert_int_equal(line_cost(t, &l, true), m->line_hit);
+	cache_stream(t, 32 * KIB);
+	assert_int_equal(line_cost_near(t, &near), m->line_l2);
+	assert_int_equal(line_cost_beyond(t, &near), 0); /* it has just been touched */
+	assert_int_equal(line_cost(t, &l, false), m->line_l2);
+	cache_stream(t, 1024 * KIB);
+	assert_int_equal(line_cost_beyond(t, &near), m->line_l3 - m->line_hit);
+	assert_int_equal(line_cost(t, &l, true), m->line_l3);
+	cache_stream(t, 2048 * KIB);
+	assert_int_equal(line_cost_near(t, &near), m->line_memory);
+	assert_int_equal(line_cost(t, &l, true), m->line_memory);
+
+	/* The other thread of the core streams through the same caches, another core through its own. */
+	task_pin(t, 1);
+	cache_stream(t, 64 * KIB);
+	task_pin(t, 2);
+	cache_stream(t, 4096 * KIB);
+	task_pin(t, 0);
+	task_sync(t);
+	assert_int_equal(line_cost_near(t, &near), m->line_l2);
+	/* What another CPU has written comes from there, however little has streamed. */
+	assert_int_equal(cost_of(t, 319, &l, line_write), m->line_remote);
+	assert_int_equal(cost_of(t, 0, &l, line_write), m->line_remote);
+}
+
+static void what_streams_pushes_lines_out(void **state)
+{
+	struct machine m = big_machine();
+
+	(void)state;
+	m.cache_l1 = 32 * KIB;
+	m.cache_l2 = 1024 * KIB;
+	m.cache_l3 = 1024 * KIB;
+	m.line_l2 = 5 * SIM_NS;
+	m.line_l3 = 25 * SIM_NS;
+	struct sim *sim = host_new(&m);
+
+	host_task(sim, 0, streams, NULL);
+	host_finish(sim);
+	sim_destroy(sim);
+}
+
+static void streams_in_vain(struct task *t, void *arg)
+{
+	const struct machine *m = sim_sched(t->sim)->machine;
+	uint64_t near = 0;
+
+	(void)arg;
+	task_sync(t);
+	cache_stream(t, 1 << 30);
+	assert_int_equal(line_cost_near(t, &near), m->line_hit);
+	assert_int_equal(line_cost_beyond(t, &near), 0);
+}
+
+static void without_sizes_lines_stay_near(void **state)
+{
+	const struct machine m = big_machine();
+	struct sim *sim = host_new(&m);
+
+	(void)state;
+	host_task(sim, 0, streams_in_vain, NULL);
+	host_finish(sim);
+	sim_destroy(sim);
+}
+
 static void an_access_costs_the_way_of_the_line(void **state)
 {
 	struct machine m = big_machine();
@@ -205,6 +287,8 @@ int main(void)
 		cmocka_unit_test(an_access_costs_the_way_of_the_line),
 		cmocka_unit_test(contended_atomics_serialise_at_the_transfer_time),
 		cmocka_unit_test(copies_are_taken_in_parallel),
+		cmocka_unit_test(what_streams_pushes_lines_out),
+		cmocka_unit_test(without_sizes_lines_stay_near),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

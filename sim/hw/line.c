@@ -8,7 +8,10 @@
  * whichever is longer, and until then nobody else gets the line. Requests queue in order of arrival, which
  * is what `busy_until` is for.
  *
- * Not modelled: capacity (a line stays where it was last used), the home node's own latency, and prefetching.
+ * Capacity is the owner's: a line that it touched before much has streamed through its core's caches is
+ * farther away, by one comparison a level, as if each were fully associative and dropped what was touched
+ * first. Not modelled: that a line which was pushed out elsewhere comes from another place, capacity for
+ * shared copies, the home node's own latency, and prefetching.
  */
 #include "sim/hw/line.h"
 
@@ -133,6 +136,26 @@ void line_release(struct sim *sim, struct line *l)
 	line_init(l);
 }
 
+static void own(struct line *l, const struct cpu *cpu, sim_time_t from)
+{
+	l->owner = cpu->id;
+	l->busy_until = from;
+	l->left = *cpu->streamed;
+}
+
+sim_time_t line_cost_near(const struct task *t, uint64_t *left)
+{
+	const struct machine *m = machine_of(t);
+	uint64_t passed = *t->cpu->streamed - *left;
+
+	*left += passed;
+	if (passed < m->cache_l1 || !m->cache_l1)
+		return m->line_hit;
+	if (passed < m->cache_l2)
+		return m->line_l2;
+	return passed < m->cache_l2 + m->cache_l3 ? m->line_l3 : m->line_memory;
+}
+
 sim_time_t line_cost(const struct task *t, struct line *l, bool write)
 {
 	const struct machine *m = machine_of(t);
@@ -140,20 +163,18 @@ sim_time_t line_cost(const struct task *t, struct line *l, bool write)
 	bool mine = l->owner == cpu->id;
 
 	if (write ? mine && !l->nr_sharers : mine || (l->nr_sharers && map_test(l->sharers, cpu->id)))
-		return m->line_hit;
+		return mine && cpu->caches ? line_cost_near(t, &l->left) : m->line_hit;
 
 	sim_time_t start = t->clock > l->busy_until ? t->clock : l->busy_until;
 	sim_time_t there;
 
 	if (l->owner == LINE_NOWHERE) {
 		there = start + m->line_memory;
-		l->owner = cpu->id;
-		l->busy_until = there;
+		own(l, cpu, there);
 	} else if (write) {
 		there = start + way_of_line(m, l, cpu);
 		drop_copies(t->sim, l);
-		l->owner = cpu->id;
-		l->busy_until = there;
+		own(l, cpu, there);
 	} else {
 		there = start + way_of_copy(m, l, cpu);
 		if (!l->nr_sharers)
@@ -168,8 +189,7 @@ sim_time_t line_send(const struct task *t, struct line *l, uint32_t to)
 	sim_time_t there = t->clock + machine_transfer(machine_of(t), t->cpu->id, to);
 
 	drop_copies(t->sim, l);
-	l->owner = to;
-	l->busy_until = there;
+	own(l, &sim_sched(t->sim)->cpus[to], there);
 	return there;
 }
 

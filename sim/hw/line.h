@@ -10,6 +10,11 @@
  * looked at or changed in the step that the call leaves behind, and takes effect in order of arrival. The
  * cost is charged to the task before the call returns, with cpu_defer().
  *
+ * How near a line still is depends on what has passed since. A CPU that works through data once, clears a
+ * page or copies one, says so with cache_stream(). What its core touched last before that many bytes is no
+ * longer in its level-1 cache, or in level 2, or in its share of level 3 (machine.cache_*), and a hit costs
+ * accordingly. Only data that stream are counted, and a copy that several CPUs hold always is near.
+ *
  * Every hot word that the kernel's mechanisms argue about is such a line. Which words share one is part of
  * the model: embed one struct line beside all of them.
  */
@@ -25,6 +30,7 @@ struct line {
 	uint32_t nr_sharers; /* further CPUs with a copy */
 	sim_time_t busy_until;
 	uint64_t *sharers; /* bitmap of them; allocated at the first shared read */
+	uint64_t left;     /* what had streamed through the owner's core when it touched the line last */
 };
 
 void line_init(struct line *l); /* in no cache */
@@ -41,6 +47,24 @@ sim_time_t line_touch_rmw(struct task *t, struct line *l);
 
 /* Moves the line and returns the cost of the access, for a caller that charges it later in the step. */
 sim_time_t line_cost(const struct task *t, struct line *l, bool write);
+
+static inline void cache_stream(struct task *t, uint64_t bytes)
+{
+	*t->cpu->streamed += bytes;
+}
+
+/*
+ * The cost of lines that no other CPU takes away: of per-CPU data, or of what nobody writes. All that there
+ * is to know of them is the time of their last touch, *left, which begins as 0 (never touched): lines that
+ * are always touched together share one. In a step; the caller charges it.
+ */
+sim_time_t line_cost_near(const struct task *t, uint64_t *left);
+
+/* What it costs beyond a hit, for a caller whose own cost counts the access as a hit. */
+static inline sim_time_t line_cost_beyond(const struct task *t, uint64_t *left)
+{
+	return t->cpu->caches ? line_cost_near(t, left) - sim_sched(t->sim)->machine->line_hit : 0;
+}
 
 /* Sends the line, modified, to a CPU that waits for it; returns when it is there. The hand-off of a lock. */
 sim_time_t line_send(const struct task *t, struct line *l, uint32_t to);

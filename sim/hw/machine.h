@@ -27,6 +27,12 @@ struct machine {
 	sim_time_t line_memory; /* in no cache, memory of this socket */
 	sim_time_t atomic;      /* added to any locked read-modify-write */
 
+	/* How far away a line has been pushed that this CPU touched last; line.h. cache_l1 0: nowhere. */
+	uint64_t cache_l1, cache_l2, cache_l3; /* bytes of a core; L3: its share, beyond what L2 holds */
+	sim_time_t line_l2, line_l3;
+
+	double smt_share; /* of a core's speed that a thread gets while another of the core works */
+
 	/* Scheduler (CFS). */
 	sim_time_t context_switch; /* of the CPU, from one task to another */
 	sim_time_t wakeup;         /* spent by the waker */

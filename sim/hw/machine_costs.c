@@ -9,6 +9,8 @@
 #include "sim/module.h"
 
 #define COST(field, ...) OPTION(struct machine, field, OPT_DURATION, __VA_ARGS__)
+#define SIZE(field, fallback_, help_) \
+	OPTION(struct machine, field, OPT_BYTES, .fallback = (fallback_), .max = "1GiB", .help = (help_))
 
 static const struct option rows[] = {
 	COST(line_hit, .fallback = "1.3ns", .min = "0s", .max = "1us",
@@ -29,6 +31,19 @@ static const struct option rows[] = {
 	COST(atomic, .fallback = "5ns", .min = "0s", .max = "1us",
 	     .help = "added to an access that is a locked read-modify-write",
 	     .source = "uncontended increment 6.2 ns (Stack Overflow 46919032), less the hit"),
+
+	SIZE(cache_l1, "0", "data cache of a core, level 1; 0: a line stays as near as it was last"),
+	SIZE(cache_l2, "0", "cache of a core, level 2"),
+	SIZE(cache_l3, "0", "a core's share of the last level, beyond what level 2 holds"),
+	COST(line_l2, .fallback = "4.5ns", .min = "0s", .max = "1us",
+	     .help = "access to a line that what streamed through has pushed out of level 1",
+	     .source = "14 cycles at 3.1 GHz (Skylake-SP: 13 and more, AnandTech, 2017)"),
+	COST(line_l3, .fallback = "25ns", .min = "0s", .max = "1us",
+	     .help = "access to a line that has been pushed out of level 2",
+	     .source = "77 cycles at 3.1 GHz (Skylake-SP, AnandTech, 2017)"),
+	OPTION(struct machine, smt_share, OPT_RATIO, .fallback = "100%", .min = "0", .above_min = true,
+	       .max = "1", .help = "of its speed that a CPU keeps while another thread of its core works",
+	       .source = "100%: threads of a core do not slow each other down"),
 
 	COST(context_switch, .fallback = "1us", .min = "0s", .max = "1ms",
 	     .help = "of a CPU from one task to another",

@@ -53,6 +53,28 @@ void sched_away(struct task *t)
 	switch_from(t);
 }
 
+static bool core_works(const struct sched *s, const struct cpu *cpu)
+{
+	uint32_t first = cpu->core * s->machine->threads_per_core;
+
+	for (uint32_t i = first; i < first + s->machine->threads_per_core && i < s->nr_cpus; i++) {
+		const struct task *other = s->cpus[i].current;
+
+		if (i != cpu->id && other && other->state == TASK_RUNNABLE)
+			return true;
+	}
+	return false;
+}
+
+void task_share_core(struct task *t)
+{
+	const struct sched *s = sched_of(t->sim);
+	sim_time_t work = t->clock - t->sim->now;
+
+	if (work && core_works(s, t->cpu))
+		t->clock += work * s->shared_core >> 16;
+}
+
 void task_sync_slow(struct task *t)
 {
 	t->cpu->slot.when = t->clock; /* it is the running slot: pending_take() files it */
@@ -217,6 +239,7 @@ struct task *task_spawn(struct sim *sim, const struct task_attr *attr)
 	t->on_exit = attr->on_exit;
 	t->weight = attr->weight ? attr->weight : 1024;
 	t->bandwidth = attr->bandwidth;
+	t->shares_core = s->shared_core > 0;
 	if (attr->cpu >= 0) {
 		t->pinned = true;
 		t->cpu = &s->cpus[attr->cpu];
@@ -407,6 +430,9 @@ void sched_init(struct sim *sim, const struct sched_config *config)
 	s->nr_nodes = m->nodes;
 	s->nr_sockets = machine_socket(m, m->cpus - 1) + 1;
 	s->cpus = arena_array(sim->arena, m->cpus, sizeof(struct cpu));
+	s->streamed = arena_array(sim->arena, machine_core(m, m->cpus - 1) + 1, sizeof(uint64_t));
+	if (m->threads_per_core > 1 && m->smt_share > 0)
+		s->shared_core = (uint64_t)((1 / m->smt_share - 1) * 65536);
 	s->idle = arena_array(sim->arena, words, sizeof(uint64_t));
 	s->loaded = arena_array(sim->arena, words, sizeof(uint64_t));
 	s->irq_off = histogram_create(sim->arena);
@@ -419,6 +445,9 @@ void sched_init(struct sim *sim, const struct sched_config *config)
 		cpu->core = machine_core(m, i);
 		cpu->socket = machine_socket(m, i);
 		cpu->node = machine_node(m, i);
+		cpu->streamed = &s->streamed[cpu->core];
+		*cpu->streamed = m->cache_l1 + m->cache_l2 + m->cache_l3; /* what was never touched is far */
+		cpu->caches = m->cache_l1 > 0;
 		sched_init_cpu(sim, cpu, resume_cpu);
 	}
 	rcu_init(sim);

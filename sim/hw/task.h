@@ -18,6 +18,10 @@
  * instant. Costs that belong to the step but are paid after it are added with cpu_defer(), which does not
  * end the step. shared_step(t) asserts the rule in debug builds; call it where shared state is touched.
  *
+ * Threads of a core. With machine.smt_share below 1, work takes longer while another thread of the core
+ * works too; one that is idle or spins on a lock (it pauses) takes nothing. What counts is who works when a
+ * piece of private work begins, so pieces that the naive engine cuts finer come out a little different.
+ *
  * Preemption. A task is preempted where the kernel would be: at any time in user_work(); in kernel work
  * (cpu_work) only with preemption model PREEMPT_FULL and a preempt count of zero; otherwise at
  * cond_resched(), with PREEMPT_VOLUNTARY before it takes a mutex or an rwsem, on blocking, and in
@@ -58,6 +62,7 @@ struct task {
 	struct cpu *cpu;  /* where it runs, or last ran */
 	sim_time_t clock; /* its own time: never before sim_now(), ahead of it by its private work */
 	bool stepping;    /* synchronised and nothing private since (debug builds) */
+	bool shares_core; /* its speed depends on what the other threads of its core do */
 	uint8_t state;    /* enum task_state */
 	struct coroutine co;
 
@@ -114,6 +119,9 @@ struct task *task_spawn(struct sim *sim, const struct task_attr *attr);
 /* Waits until every other runnable CPU and timer is later. The start of a step. */
 void task_sync_slow(struct task *t);
 
+/* Private work was done at full speed: adds what it took beside other threads of the core that work. */
+void task_share_core(struct task *t);
+
 /* Private kernel work. */
 void cpu_work_naive(struct task *t, sim_time_t d);
 
@@ -169,6 +177,8 @@ struct cpu {
 	struct slot slot;     /* pending: when its running task goes on */
 	struct task *current; /* NULL: idle */
 	uint32_t id, core, socket, node;
+	uint64_t *streamed;  /* bytes that have gone through the caches of its core; line.h */
+	bool caches;         /* these have sizes */
 	struct task *queue;  /* root of the heap of waiting tasks, by vruntime */
 	uint32_t nr_queued;  /* waiting, not counting current */
 	uint32_t nr_movable; /* of those, not pinned */
@@ -200,6 +210,8 @@ struct sched {
 	enum preempt_model preempt;
 	uint32_t nr_cpus, nr_nodes, nr_sockets;
 	struct cpu *cpus;
+	uint64_t *streamed;   /* by core */
+	uint64_t shared_core; /* time that work takes longer on a core that is shared, in 1/65,536; 0: none */
 	uint64_t *idle;       /* bitmap of idle CPUs */
 	uint64_t *loaded;     /* bitmap of CPUs with waiting tasks that may move */
 	struct task *tasks;   /* all that live */
@@ -258,6 +270,8 @@ static inline void cpu_defer(struct task *t, sim_time_t d)
 
 static inline void task_sync(struct task *t)
 {
+	if (__builtin_expect(t->shares_core, 0))
+		task_share_core(t);
 	if (!pending_advance(t->sim, t->clock, &t->cpu->slot))
 		task_sync_slow(t);
 #ifndef NDEBUG
