@@ -57,7 +57,7 @@ static void two_threads_of_a_core_slow_each_other_down(void **state)
 	host_task(sim, 1, do_job, &b);
 	host_finish(sim);
 	assert_int_equal(a.took, 20 * PIECE);
-	/* While a works, 10 pieces of b take 20; the other 20 take as long as they are, one begins too soon. */
+	/* While a works, 10 pieces of b take 20; the other 20 take as long as they are. */
 	assert_in_range(b.took, 40 * PIECE, 41 * PIECE);
 	sim_destroy(sim);
 }
