@@ -35,6 +35,11 @@ void swap_free(struct task *t, swap_slot_t slot);
 bool swap_write(struct task *t, swap_slot_t slot, frame_t frame);
 /* Reads it back into a frame; sleeps on a disk. */
 void swap_read(struct task *t, swap_slot_t slot, frame_t frame);
+/*
+ * The page that has left its file for the slot and is still being written; NO_FRAME: none, or done. A step.
+ */
+frame_t swap_writing(const struct host *host, swap_slot_t slot);
+void swap_set_writing(struct host *host, swap_slot_t slot, frame_t frame);
 struct memcg *swap_owner(const struct host *host, swap_slot_t slot);
 bool swap_present(const struct host *host);        /* is there a swap device */
 bool swap_is_synchronous(const struct host *host); /* zram: no swap cache on the way in */

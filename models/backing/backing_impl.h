@@ -26,6 +26,7 @@ struct swap_state {
 	uint32_t nr_slots;           /* slots are 1 .. nr_slots */
 	uint32_t used, next;         /* where the search for a free one goes on */
 	uint32_t *owners;            /* by slot: memcg id and one more; 0: free */
+	frame_t *writing;            /* by slot: swap_writing() */
 	const struct anon_shadow_ops *shadows;
 	void *shadow_state;
 	uint64_t out, in, full; /* pages written, read, refused */

@@ -75,6 +75,16 @@ struct memcg *swap_owner(const struct host *host, swap_slot_t slot)
 	return host->cgroups->all[swap_of(host)->owners[slot] - 1];
 }
 
+frame_t swap_writing(const struct host *host, swap_slot_t slot)
+{
+	return swap_of(host)->writing[slot];
+}
+
+void swap_set_writing(struct host *host, swap_slot_t slot, frame_t frame)
+{
+	swap_of(host)->writing[slot] = frame;
+}
+
 /* ---- slots ---- */
 
 /* scan_swap_map_slots(): there is a free one. */
@@ -200,6 +210,7 @@ void swap_build(struct host *host)
 	swap->nr_slots = (uint32_t)swap->device->ops->pages(swap->device->options);
 	swap->next = 1;
 	swap->owners = arena_array(sim_arena(host->sim), (size_t)swap->nr_slots + 1, sizeof *swap->owners);
+	swap->writing = arena_array(sim_arena(host->sim), (size_t)swap->nr_slots + 1, sizeof *swap->writing);
 	swap->shadows = host_policy_ops(host, "anon_shadow");
 	swap->shadows->init(host, swap->nr_slots);
 }

@@ -3,13 +3,15 @@
  *
  * A page is compressed when it is written and decompressed when it is read, by the CPU of whoever does it and
  * at once. What it takes is its compressed size, drawn once for each write; pages that would save less than a
- * quarter are stored as they are. The store grows and shrinks by whole frames of the machine as the sum of
+ * quarter are stored as they are, and of those that are filled with one word (zeroes, mostly) only the word is
+ * kept, in the table of slots (since 4.14). The store grows and shrinks by whole frames of the machine as the sum of
  * sizes does (zsmalloc's holes are left out); without a frame, or beyond `limit`, a write fails.
  */
 #include "models/backing/backing_impl.h"
 #include "sim/engine/random.h"
 
-#define HUGE_FROM (PAGE_SIZE / 4 * 3) /* huge_class_size: stored uncompressed */
+#define HUGE_FROM   (PAGE_SIZE / 4 * 3) /* huge_class_size: stored uncompressed */
+#define SAME_FILLED UINT16_MAX          /* in place of a size: ZRAM_SAME */
 
 struct algorithm {
 	const char *name;
@@ -37,6 +39,7 @@ struct zram_options {
 	int algorithm;
 	uint64_t size, limit; /* bytes: of pages that it takes, of memory that it may use */
 	struct dist ratio;
+	double same_filled;
 	sim_time_t compress, decompress; /* 0: the algorithm's */
 };
 
@@ -49,6 +52,8 @@ static const struct option rows[] = {
 	       .help = "memory that it may take (mem_limit)"),
 	OPTION(struct zram_options, ratio, OPT_DIST, .fallback = "0",
 	       .help = "bytes of a page by bytes that it takes; 0: as published for the algorithm"),
+	OPTION(struct zram_options, same_filled, OPT_RATIO, .fallback = "0", .min = "0", .max = "1",
+	       .help = "share of the pages that are one word over and over"),
 	OPTION(struct zram_options, compress, OPT_DURATION, .fallback = "0s",
 	       .help = "CPU time to compress a page; 0: the algorithm's",
 	       .source = "published: raw speed of LZ4 and LZO, i5-3340M; zstd by the difference in writing a "
@@ -60,13 +65,14 @@ static const struct option rows[] = {
 };
 static const struct option_table options_table = OPTION_TABLE("zram", struct zram_options, rows);
 
-enum { PAGES, STORED, USED, HUGE, FAILED };
+enum { PAGES, STORED, USED, HUGE, SAME, FAILED };
 
 static const struct metric metrics[] = {
 	[PAGES] = { "zram.pages", "pages", METRIC_GAUGE, "pages that it holds" },
 	[STORED] = { "zram.compr_data_size", "bytes", METRIC_GAUGE, "their compressed sizes together" },
 	[USED] = { "zram.mem_used_total", "bytes", METRIC_GAUGE, "memory that it takes" },
 	[HUGE] = { "zram.huge_pages", "pages", METRIC_GAUGE, "of the pages, those stored uncompressed" },
+	[SAME] = { "zram.same_pages", "pages", METRIC_GAUGE, "of the pages, those filled with one word" },
 	[FAILED] = { "zram.failed_writes", "1", METRIC_COUNTER, "writes that found no memory" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
@@ -84,9 +90,9 @@ struct zram {
 	const char *name;
 	const struct zram_options *options;
 	const struct algorithm *algorithm;
-	struct stream *stream;
+	struct stream *stream, *fills;
 	uint16_t *sizes; /* by slot; 0: nothing there */
-	uint64_t pages, stored, huge, failed;
+	uint64_t pages, stored, huge, same, failed;
 	frame_t frames; /* a stack, linked by page.next */
 	uint64_t nr_frames;
 };
@@ -105,6 +111,7 @@ static void *create(struct host *host, const char *name, const void *options)
 	z->options = options;
 	z->algorithm = &algorithms[z->options->algorithm];
 	z->stream = stream_open(host->sim, name, "ratio");
+	z->fills = stream_open(host->sim, name, "same_filled");
 	z->sizes = arena_array(sim_arena(host->sim), pages_of(options) + 1, sizeof *z->sizes);
 	return z;
 }
@@ -164,9 +171,30 @@ static void zram_free(struct task *t, void *device, swap_slot_t slot)
 		return;
 	z->sizes[slot] = 0;
 	z->pages--;
+	if (size == SAME_FILLED) {
+		z->same--;
+		return;
+	}
 	z->huge -= size == PAGE_SIZE;
 	z->stored -= size;
 	shrink(t, z);
+}
+
+static bool is_same_filled(struct zram *z)
+{
+	double share = z->options->same_filled;
+
+	return share >= 1 || (share > 0 && stream_uniform(z->fills) < share);
+}
+
+/* Looking through 4 KiB costs about what clearing them does. */
+static void keep_word(struct task *t, struct zram *z, swap_slot_t slot)
+{
+	cpu_work(t, z->host->costs->page_clear);
+	task_sync(t);
+	z->sizes[slot] = SAME_FILLED;
+	z->pages++;
+	z->same++;
 }
 
 static bool zram_write(struct task *t, void *device, swap_slot_t slot)
@@ -174,6 +202,10 @@ static bool zram_write(struct task *t, void *device, swap_slot_t slot)
 	struct zram *z = device;
 	uint32_t size;
 
+	if (is_same_filled(z)) {
+		keep_word(t, z, slot);
+		return true;
+	}
 	cpu_work(t, z->options->compress ? z->options->compress : z->algorithm->compress);
 	task_sync(t);
 	size = draw_size(z);
@@ -194,7 +226,9 @@ static void zram_read(struct task *t, void *device, swap_slot_t slot)
 {
 	const struct zram *z = device;
 
-	if (z->sizes[slot] == PAGE_SIZE)
+	if (z->sizes[slot] == SAME_FILLED)
+		cpu_work(t, z->host->costs->page_clear);
+	else if (z->sizes[slot] == PAGE_SIZE)
 		cpu_work(t, z->host->costs->page_copy);
 	else
 		cpu_work(t, z->options->decompress ? z->options->decompress : z->algorithm->decompress);
@@ -218,6 +252,7 @@ static void finish(void *device)
 	record_summary(record, &metrics[STORED], z->name, (double)z->stored);
 	record_summary(record, &metrics[USED], z->name, (double)z->nr_frames * PAGE_SIZE);
 	record_summary(record, &metrics[HUGE], z->name, (double)z->huge);
+	record_summary(record, &metrics[SAME], z->name, (double)z->same);
 	record_summary(record, &metrics[FAILED], z->name, (double)z->failed);
 	record_invariant(record, "zram", z->nr_frames == frames_for(z->stored),
 			 "%s holds %lld bytes in %lld frames", z->name, (long long)z->stored,

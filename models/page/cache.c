@@ -35,9 +35,15 @@ static void count_page(struct task *t, const struct page_object *object, const s
 		mod_lruvec_state(t, m, page->node, NR_SWAPCACHE, nr);
 		return;
 	}
+	if (object->kind != OBJECT_TMPFS) {
+		mod_lruvec_state(t, m, page->node, NR_FILE_PAGES, nr);
+		return;
+	}
+	/* The first update may wait for a flusher of this CPU, and others see the page half counted. */
+	object->host->pages->shmem_under_way++;
 	mod_lruvec_state(t, m, page->node, NR_FILE_PAGES, nr);
-	if (object->kind == OBJECT_TMPFS)
-		mod_lruvec_state(t, m, page->node, NR_SHMEM, nr);
+	object->host->pages->shmem_under_way--;
+	mod_lruvec_state(t, m, page->node, NR_SHMEM, nr);
 }
 
 static bool taken(slot_t now, slot_t before)

@@ -3,10 +3,10 @@
  * __remove_mapping() of mm/vmscan.c, shmem_writepage() of mm/shmem.c and add_to_swap() of mm/swap_state.c,
  * Linux 6.1: unmap, write, leave a shadow.
  *
- * A swap-backed page takes a slot of swap first. In the eras of swap XArrays it then stands in the swap cache
- * under that slot while it is written, for which the cache may need a node, and its shadow stays there. While
- * a disk writes, its owner may come back to it (it is mapped again, nothing is lost) or unmap it for good;
- * both are looked at when the write is done.
+ * An anonymous page takes a slot of swap first (one of tmpfs too, in another order: tmpfs_swap.c). In the eras
+ * of swap XArrays it then stands in the swap cache under that slot while it is written, for which the cache
+ * may need a node, and its shadow stays there. While a disk writes, its owner may come back to it (it is
+ * mapped again, nothing is lost) or unmap it for good; both are looked at when the write is done.
  *
  * The write is waited for here, by who reclaims: on zram that is what happens, on a disk the kernel would go
  * on and find the page clean at a later scan.
@@ -16,15 +16,6 @@
 #include "models/backing/backing.h"
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
-
-/* Nobody but its object and who isolated it has a reference. */
-static bool only_ours(const struct host *host, frame_t frame)
-{
-	const struct page *page = page_of(host, frame);
-
-	return page->batched == 1 && !(page->flags & PG_LOCKED) &&
-	       page_object(host, page)->slots[page->index] == slot_of_frame(frame);
-}
 
 /* ---- files ---- */
 
@@ -39,7 +30,7 @@ static enum evict_result evict_file(struct task *t, struct host *host, frame_t f
 		result = EVICT_WRITEBACK;
 	} else if (page->flags & PG_DIRTY) {
 		result = EVICT_DIRTY;
-	} else if (!only_ours(host, frame)) {
+	} else if (!page_only_ours(host, frame)) {
 		result = EVICT_BUSY;
 	} else {
 		if (page->flags & PG_MAPPED)
@@ -54,30 +45,22 @@ static enum evict_result evict_file(struct task *t, struct host *host, frame_t f
 	return result;
 }
 
-/* ---- what goes to swap ---- */
+/* ---- anonymous memory ---- */
 
 /*
  * The object's slot names the swap slot from now on, unless somebody came back to the page while it was
  * written.
  */
-static bool leave_for_swap(struct task *t, struct host *host, frame_t frame, swap_slot_t swap)
+static bool leave_for_swap(struct host *host, frame_t frame, swap_slot_t swap)
 {
 	struct page *page = page_of(host, frame);
 	struct page_object *object = page_object(host, page);
-	bool gone;
 
-	if (object->tree)
-		spin_lock_irq(t, &object->tree->lock);
-	gone = only_ours(host, frame) && !(page->flags & PG_MAPPED);
-	if (gone && object->tree) {
-		cache_del(t, object, page->index, slot_of_swap(swap));
-	} else if (gone) {
-		object->slots[page->index] = slot_of_swap(swap);
-		object->present--;
-	}
-	if (object->tree)
-		spin_unlock_irq(t, &object->tree->lock);
-	return gone;
+	if (!page_only_ours(host, frame) || page->flags & PG_MAPPED)
+		return false;
+	object->slots[page->index] = slot_of_swap(swap);
+	object->present--;
+	return true;
 }
 
 static enum evict_result evict_swap(struct task *t, struct host *host, frame_t frame, struct memcg *target,
@@ -85,7 +68,7 @@ static enum evict_result evict_swap(struct task *t, struct host *host, frame_t f
 {
 	struct page *page = page_of(host, frame);
 
-	if (!only_ours(host, frame))
+	if (!page_only_ours(host, frame))
 		return EVICT_BUSY;
 	swap_slot_t swap = swap_alloc(t, page_memcg(host, page));
 
@@ -102,7 +85,7 @@ static enum evict_result evict_swap(struct task *t, struct host *host, frame_t f
 
 	task_sync(t);
 	*written += done;
-	if (done && leave_for_swap(t, host, frame, swap)) {
+	if (done && leave_for_swap(host, frame, swap)) {
 		swap_cache_del(t, swap, frame, target);
 		return EVICT_GONE;
 	}
@@ -115,6 +98,8 @@ enum evict_result object_evict(struct task *t, struct host *host, frame_t frame,
 			       uint64_t *written)
 {
 	task_sync(t);
+	if (page_object(host, page_of(host, frame))->kind == OBJECT_TMPFS)
+		return tmpfs_evict(t, host, frame, target, written);
 	if (page_of(host, frame)->flags & PG_SWAPBACKED)
 		return evict_swap(t, host, frame, target, written);
 	return evict_file(t, host, frame, target);

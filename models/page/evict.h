@@ -4,7 +4,7 @@
 #ifndef MODELS_PAGE_EVICT_H
 #define MODELS_PAGE_EVICT_H
 
-#include "models/page/page.h"
+#include "models/page/page_impl.h"
 
 enum evict_result {
 	EVICT_GONE,  /* out of its object, its shadow left there; the caller uncharges and frees it */
@@ -23,5 +23,18 @@ enum evict_result {
  */
 enum evict_result object_evict(struct task *t, struct host *host, frame_t frame, struct memcg *target,
 			       uint64_t *written);
+
+/* The same of a page of tmpfs; tmpfs_swap.c. In a step. */
+enum evict_result tmpfs_evict(struct task *t, struct host *host, frame_t frame, struct memcg *target,
+			      uint64_t *written);
+
+/* Nobody but its object and who isolated it has a reference. */
+static inline bool page_only_ours(const struct host *host, frame_t frame)
+{
+	const struct page *page = page_of(host, frame);
+
+	return page->batched == 1 && !(page->flags & PG_LOCKED) &&
+	       page_object(host, page)->slots[page->index] == slot_of_frame(frame);
+}
 
 #endif

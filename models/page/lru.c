@@ -198,6 +198,10 @@ void pages_release(struct task *t, struct host *host, frame_t *frames, uint32_t 
 			locked = lruvec_relock_irq(t, host, page, locked);
 			if (!before || locked->lock != before->lock)
 				held = 0;
+			if (page->batched) { /* isolated while the lock was waited for */
+				page->flags |= PG_ORPHAN;
+				continue;
+			}
 			reclaim_ops(host)->del(t, locked, frames[i]);
 			if (++held == SWAP_CLUSTER_MAX) {
 				spin_unlock_irq(t, locked->lock);

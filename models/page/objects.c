@@ -59,6 +59,7 @@ void page_build(struct host *host)
 	frames_build(host);
 	watermarks_build(host);
 	lru_build(host);
+	tmpfs_build(host);
 }
 
 void page_finish(struct host *host)

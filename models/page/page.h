@@ -128,6 +128,8 @@ struct page_state {
 	struct lock_class *lru_class, *cache_class;
 	struct workqueue *queue; /* mm_percpu_wq */
 	struct mutex drain_mutex;
+	uint32_t shmem_under_way;     /* pages of which NR_FILE_PAGES is counted, and NR_SHMEM not yet */
+	struct mutex shmem_swaplist;  /* shmem_swaplist_mutex, up to 6.16 */
 	struct page_object **objects; /* by page.object */
 	uint32_t nr_objects, objects_capacity;
 	struct page_waiters *waiters;

@@ -123,6 +123,12 @@ void page_wait(struct task *t, struct host *host, frame_t frame, enum page_flag 
 void page_done(struct task *t, struct host *host, frame_t frame, enum page_flag what);
 void page_waiters_build(struct host *host);
 
+/* ---- tmpfs_swap.c ---- */
+
+/* Is a reader or remover of the file to wait for the write of the page behind that slot? Then it has. */
+bool tmpfs_swap_wait(struct task *t, struct host *host, slot_t slot);
+void tmpfs_build(struct host *host);
+
 /* ---- file.c ---- */
 
 struct file_object {

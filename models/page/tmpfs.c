@@ -1,5 +1,5 @@
 /*
- * tmpfs.c - files in memory, after shmem_get_folio_gfp(), shmem_swapin_folio() and shmem_undo_range() of
+ * tmpfs.c - files in memory, their way to swap apart (tmpfs_swap.c), after shmem_get_folio_gfp(), shmem_swapin_folio() and shmem_undo_range() of
  * mm/shmem.c, Linux 6.1.
  *
  * Pages are of the page cache by statistics, anonymous by their list, and go to swap. A page that comes back
@@ -104,7 +104,7 @@ static enum file_result access(struct task *t, struct memcg *m, struct tmpfs_obj
 			page_wait(t, host, frame, PG_LOCKED);
 		} else if (!write && !o->object.slots[index]) {
 			break; /* a hole */
-		} else {
+		} else if (!tmpfs_swap_wait(t, host, o->object.slots[index])) {
 			bool empty = !o->object.slots[index];
 			enum cache_result result = bring_in(t, m, o, index, failed);
 
@@ -145,10 +145,13 @@ static bool remove_one(struct task *t, struct tmpfs_object *o, uint64_t index, f
 		spin_lock_irq(t, &o->tree.lock);
 		slot = o->object.slots[index];
 		*frame = slot_frame(slot);
-		if (!*frame || !(page_of(host, *frame)->flags & PG_LOCKED))
+		if (!(*frame && page_of(host, *frame)->flags & PG_LOCKED) &&
+		    !(slot_is_swap(slot) && swap_writing(host, slot_swap(slot))))
 			break;
 		spin_unlock_irq(t, &o->tree.lock);
-		page_wait(t, host, *frame, PG_LOCKED);
+		task_sync(t);
+		if (!tmpfs_swap_wait(t, host, slot))
+			page_wait(t, host, *frame, PG_LOCKED);
 	}
 	if (*frame)
 		cache_del(t, &o->object, index, SLOT_EMPTY);
