@@ -5,12 +5,13 @@
  * when the read is over (`drift: true`). A monitoring agent keeps a fixed schedule (`drift: false`) and reads
  * many files in a row. So the targets are shared out: task i of `count` reads target i, i + count, and so on
  * in each round. With as many tasks as targets each has its own; with more, task i reads target i modulo
- * their number.
+ * their number. Each read of a shell loop starts a process first (`fork`).
  *
  * Opening a file makes a struct file (256 bytes of slab, charged to the reader's own cgroup), which is freed
  * after a grace period. Through it a reader inside a group updates the statistics of that group.
  */
 #include <math.h>
+#include <string.h>
 
 #include "models/cgroup/options.h"
 #include "models/cgroup/stock.h"
@@ -28,6 +29,7 @@ struct stat_reader {
 	int file, phase;
 	struct option_list target; /* patterns */
 	struct dist interval;
+	sim_time_t fork;
 	bool drift;
 	uint64_t reads;
 };
@@ -48,16 +50,23 @@ static const struct option rows[] = {
 	OPTION(struct stat_reader, file, OPT_ENUM, .fallback = "memory.stat", .names = file_names,
 	       .help = "file that it reads"),
 	OPTION(struct stat_reader, target, OPT_STRINGS, .required = true,
-	       .help = "paths or patterns of the cgroups read, shared out among the tasks"),
+	       .help = "paths or patterns of the cgroups read, shared out among the tasks; `.`: its own"),
 	OPTION(struct stat_reader, interval, OPT_DIST_DURATION, .fallback = "1s",
 	       .help = "between rounds of reads"),
 	OPTION(struct stat_reader, phase, OPT_ENUM, .fallback = "aligned", .names = phase_names,
 	       .help = "when the readers begin, relative to each other"),
+	OPTION(struct stat_reader, fork, OPT_DURATION, .fallback = "0s",
+	       .help = "CPU time of the command that reads, before each read: fork, exec, libraries"),
 	OPTION(struct stat_reader, drift, OPT_BOOL, .fallback = "true",
 	       .help = "the interval begins when a round is over, not when it began"),
 	OPTION(struct stat_reader, reads, OPT_U64, .fallback = "0", .help = "rounds of reads; 0: for ever"),
 };
 static const struct option_table options = OPTION_TABLE("stat_reader", struct stat_reader, rows);
+
+static bool is_own(const char *target)
+{
+	return !strcmp(target, ".");
+}
 
 static void check(const struct scenario *s, const struct task_options *task, const void *own,
 		  struct complaints *c)
@@ -66,7 +75,8 @@ static void check(const struct scenario *s, const struct task_options *task, con
 
 	(void)task;
 	for (size_t i = 0; i < o->target.nr; i++)
-		cgroup_check_pattern(s, o->target.items[i], own, "target", c);
+		if (!is_own(o->target.items[i]))
+			cgroup_check_pattern(s, o->target.items[i], own, "target", c);
 }
 
 static bool ends(const void *own)
@@ -87,7 +97,10 @@ static struct targets all_targets(struct workload_task *w)
 
 	t.all = sim_alloc(w->host->sim, w->host->cgroups->nr * o->target.nr * sizeof(struct memcg *));
 	for (size_t i = 0; i < o->target.nr; i++)
-		t.nr += memcg_match(w->host, o->target.items[i], t.all + t.nr);
+		if (is_own(o->target.items[i]))
+			t.all[t.nr++] = w->memcg;
+		else
+			t.nr += memcg_match(w->host, o->target.items[i], t.all + t.nr);
 	return t;
 }
 
@@ -112,6 +125,8 @@ static void read_one(struct task *t, struct workload_task *w, struct memcg *targ
 	struct memcg *failed;
 	struct stat_read read;
 
+	if (o->fork)
+		user_work(t, o->fork);
 	task_sync(t);
 	if (!object_charge(t, w->memcg, node, NR_SLAB_UNRECLAIMABLE_B, STRUCT_FILE, &failed))
 		return; /* open() fails: there is no room for the file within the limit */

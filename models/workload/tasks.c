@@ -29,6 +29,9 @@ static const struct option task_rows[] = {
 	       .help = "as cpu.weight, of this task alone; 0: that of its cgroup"),
 	OPTION(struct task_options, start, OPT_DIST_DURATION, .fallback = "0s",
 	       .help = "when it begins; a distribution staggers many"),
+	OPTION(struct task_options, start_every, OPT_DURATION, .fallback = "0s", .max = "1d",
+	       .help = "and so much later for each of its kind before it, cgroup by cgroup: as a shell "
+		       "starts them"),
 	OPTION(struct task_options, cgroup, OPT_STRING,
 	       .help = "top level only: cgroup that it runs in, by path or pattern; the root if none"),
 };
@@ -172,6 +175,16 @@ static void task_exit(struct task *t)
 		run_release(w->host->run);
 }
 
+/* How many tasks of its item come before the one to be added. */
+static uint32_t ordinal_of(const struct workload_state *state, const struct task_options *o)
+{
+	if (o->start_every)
+		for (uint32_t i = state->nr; i--;)
+			if (state->tasks[i].options == o)
+				return state->tasks[i].ordinal + 1;
+	return 0;
+}
+
 static const char *task_name(struct host *host, const struct workload_task *w)
 {
 	char text[1024];
@@ -182,8 +195,10 @@ static const char *task_name(struct host *host, const struct workload_task *w)
 
 static void add_task(struct host *host, struct memcg *m, const struct task_options *o, uint32_t index)
 {
-	struct workload_task *w = &host->workloads->tasks[host->workloads->nr++];
+	struct workload_task *w = &host->workloads->tasks[host->workloads->nr];
 
+	w->ordinal = ordinal_of(host->workloads, o);
+	host->workloads->nr++;
 	w->host = host;
 	w->options = o;
 	w->own = o->workload.options;
@@ -229,8 +244,10 @@ static void spawn(struct workload_task *w)
 {
 	const struct task_options *o = w->options;
 	struct stream stream;
+	double start;
 
 	stream_init(&stream, sim_seed(w->host->sim), w->name, "start");
+	start = dist_draw(&o->start, &stream) + (double)w->ordinal * (double)o->start_every;
 	if (task_ends(o))
 		run_hold(w->host->run);
 	cgroup_task_attach(&w->task, w->memcg);
@@ -244,7 +261,7 @@ static void spawn(struct workload_task *w)
 					  .weight = o->weight ? cgroup_weight(o->weight) : w->memcg->weight,
 					  .cpu = (int32_t)o->cpu,
 					  .bandwidth = w->memcg->bandwidth,
-					  .start = (sim_time_t)dist_draw(&o->start, &stream),
+					  .start = (sim_time_t)fmin(start, DIST_LARGEST),
 				  });
 }
 

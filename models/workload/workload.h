@@ -17,11 +17,12 @@
 
 struct task_options {
 	struct module_use workload;
-	uint32_t count;     /* tasks in each cgroup */
-	const char *name;   /* in results; NULL: that of the workload */
-	double cpu;         /* pinned there; -1: not */
-	uint32_t weight;    /* as cpu.weight; 0: that of the cgroup */
-	struct dist start;  /* when it begins, ps */
+	uint32_t count;    /* tasks in each cgroup */
+	const char *name;  /* in results; NULL: that of the workload */
+	double cpu;        /* pinned there; -1: not */
+	uint32_t weight;   /* as cpu.weight; 0: that of the cgroup */
+	struct dist start; /* when it begins, ps */
+	sim_time_t start_every;
 	const char *cgroup; /* top-level tasks only: path or pattern */
 };
 
@@ -36,6 +37,7 @@ struct workload_task {
 	const char *label;      /* options->name, or the workload's name */
 	const char *name;       /* of this task alone: "/a/b:churn/3"; names its random streams */
 	uint32_t index, count;  /* which of how many in its cgroup */
+	uint32_t ordinal;       /* how many of its item came before it, in whatever cgroup */
 	uint64_t ops;           /* work done; run() adds to it */
 	uint64_t reads, misses; /* accesses to files, and those that had to read the device */
 	uint64_t ops_before, reads_before, misses_before; /* of those, before the end of the warm-up */
