@@ -3,9 +3,9 @@
  *
  * A page is compressed when it is written and decompressed when it is read, by the CPU of whoever does it and
  * at once. What it takes is its compressed size, drawn once for each write; pages that would save less than a
- * quarter are stored as they are, and of those that are filled with one word (zeroes, mostly) only the word is
- * kept, in the table of slots (since 4.14). The store grows and shrinks by whole frames of the machine as the sum of
- * sizes does (zsmalloc's holes are left out); without a frame, or beyond `limit`, a write fails.
+ * quarter are stored as they are, and of those that are filled with one word (zeroes, mostly) only the word
+ * is kept, in the table of slots (since 4.14). The store grows and shrinks by whole frames of the machine as
+ * the sum of sizes does (zsmalloc's holes are left out); without a frame, or beyond `limit`, a write fails.
  */
 #include "models/backing/backing_impl.h"
 #include "sim/engine/random.h"

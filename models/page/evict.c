@@ -3,10 +3,10 @@
  * __remove_mapping() of mm/vmscan.c, shmem_writepage() of mm/shmem.c and add_to_swap() of mm/swap_state.c,
  * Linux 6.1: unmap, write, leave a shadow.
  *
- * An anonymous page takes a slot of swap first (one of tmpfs too, in another order: tmpfs_swap.c). In the eras
- * of swap XArrays it then stands in the swap cache under that slot while it is written, for which the cache
- * may need a node, and its shadow stays there. While a disk writes, its owner may come back to it (it is
- * mapped again, nothing is lost) or unmap it for good; both are looked at when the write is done.
+ * An anonymous page takes a slot of swap first (one of tmpfs too, in another order: tmpfs_swap.c). In the
+ * eras of swap XArrays it then stands in the swap cache under that slot while it is written, for which the
+ * cache may need a node, and its shadow stays there. While a disk writes, its owner may come back to it (it
+ * is mapped again, nothing is lost) or unmap it for good; both are looked at when the write is done.
  *
  * The write is waited for here, by who reclaims: on zram that is what happens, on a disk the kernel would go
  * on and find the page clean at a later scan.

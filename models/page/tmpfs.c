@@ -1,6 +1,6 @@
 /*
- * tmpfs.c - files in memory, their way to swap apart (tmpfs_swap.c), after shmem_get_folio_gfp(), shmem_swapin_folio() and shmem_undo_range() of
- * mm/shmem.c, Linux 6.1.
+ * tmpfs.c - files in memory, but for their way to swap (tmpfs_swap.c); after shmem_get_folio_gfp(),
+ * shmem_swapin_folio() and shmem_undo_range() of mm/shmem.c, Linux 6.1.
  *
  * Pages are of the page cache by statistics, anonymous by their list, and go to swap. A page that comes back
  * is charged to the cgroup that its slot names; a new one to whoever writes. A write marks the page as
