@@ -2,6 +2,7 @@
  * test_shrinker.c - the shrinker core: batches and deferral against a table made by hand from the rules, and
  * shadow nodes held at their budget.
  */
+#include "models/host/policies.h"
 #include "models/workingset/workingset_impl.h"
 #include "tests/evict_rig.h"
 
@@ -11,17 +12,19 @@ static const char plain[] = RIG_HEAD RIG_POLICIES " }\ncgroups: [ { name: c } ]\
 
 static uint64_t freeable, scanned, calls;
 
-static uint64_t count(struct task *t, struct memcg *m, uint32_t node)
+static uint64_t count(struct task *t, const struct shrinker *s, struct memcg *m, uint32_t node)
 {
 	(void)t;
+	(void)s;
 	(void)m;
 	(void)node;
 	return freeable;
 }
 
-static void scan(struct task *t, struct memcg *m, uint32_t node, uint64_t nr)
+static void scan(struct task *t, const struct shrinker *s, struct memcg *m, uint32_t node, uint64_t nr)
 {
 	(void)t;
+	(void)s;
 	(void)m;
 	(void)node;
 	scanned += nr;
@@ -158,7 +161,8 @@ static void budget_holds(void **state)
 static void count_locks(struct task *t, void *arg)
 {
 	struct rig *r = arg;
-	bool own = workingset_of(r->host)->memcg_lock;
+	const struct charge_constant *own_lock = host_policy_ops(r->host, "list_lru_lock");
+	bool own = own_lock->value;
 	struct file_object *f = file_create(r->host, 64 * 10);
 
 	make_nodes(t, r, f, 0, 10);

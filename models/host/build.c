@@ -7,6 +7,7 @@
 #include "models/cgroup/results.h"
 #include "models/host/costs.h"
 #include "models/host/policies.h"
+#include "models/list_lru/list_lru.h"
 #include "models/page/page.h"
 #include "models/pressure/pressure.h"
 #include "models/reclaim/reclaim.h"
@@ -73,6 +74,7 @@ static void build(struct run *run)
 	reclaim_build(host);
 	cgroups_build(host);
 	cgroup_options_build(host);
+	list_lru_build(host);
 	workingset_build(host);
 	page_build(host);
 	backing_build(host);

@@ -20,6 +20,7 @@ struct reclaim_state;  /* models/reclaim/reclaim.h */
 struct workingset_state;
 struct backing_state;
 struct pressure_state;
+struct list_lru_state; /* models/list_lru */
 
 /* The module chosen for an axis, its options, and its state: a zeroed block of module->state_size. */
 struct host_policy {
@@ -48,6 +49,7 @@ struct host {
 	struct stat_state *stat;
 	struct page_state *pages;
 	struct reclaim_state *reclaim;
+	struct list_lru_state *list_lrus;
 	struct workingset_state *workingset;
 	struct backing_state *backing;
 	struct pressure_state *pressure;

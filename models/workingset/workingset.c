@@ -9,7 +9,6 @@
  */
 #include "models/workingset/workingset_impl.h"
 
-#include "models/host/policies.h"
 #include "models/reclaim/reclaim.h"
 
 static const struct axis budget_axis = { .fallback = "state_local" };
@@ -116,11 +115,8 @@ uint64_t workingset_nodes_of(const struct host *host, const struct memcg *m)
 {
 	uint64_t nr = 0;
 
-	for (uint32_t node = 0; node < host->nr_nodes; node++) {
-		const struct shadow_list *list = shadow_list_find(host, m->id, node);
-
-		nr += list ? list->nr : 0;
-	}
+	for (uint32_t node = 0; node < host->nr_nodes; node++)
+		nr += list_lru_count_one(&workingset_of(host)->shadow_nodes, m, node);
 	return nr;
 }
 
@@ -140,18 +136,13 @@ static uint32_t bucket_order(const struct host *host, uint32_t stamp_bits)
 void workingset_build(struct host *host)
 {
 	struct workingset_state *ws = sim_alloc(host->sim, sizeof *ws);
-	const struct charge_constant *memcg_lock = host_policy_ops(host, "list_lru_lock");
 
 	host->workingset = ws;
-	ws->memcg_lock = memcg_lock->value;
-	ws->lock_class = lock_class(host->sim, ws->memcg_lock ? "list_lru_one->lock" : "list_lru_node->lock");
 	ws->stamp_bits = 64 - (1 + 1 + SHADOW_NODE_BITS + SHADOW_MEMCG_BITS);
 	ws->bucket_order = bucket_order(host, ws->stamp_bits);
 	ws->budget = host_policy_ops(host, "shadow_budget");
 	ws->nodes = sim_alloc(host->sim, host->nr_nodes * sizeof *ws->nodes);
-	ws->locks = sim_alloc(host->sim, host->nr_nodes * sizeof *ws->locks);
-	for (uint32_t i = 0; i < host->nr_nodes; i++)
-		spin_lock_init(&ws->locks[i], ws->lock_class);
+	shadow_nodes_build(host);
 }
 
 static uint64_t all_nodes(const struct host *host)

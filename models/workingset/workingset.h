@@ -12,6 +12,7 @@
 #ifndef MODELS_WORKINGSET_WORKINGSET_H
 #define MODELS_WORKINGSET_WORKINGSET_H
 
+#include "models/list_lru/list_lru.h"
 #include "models/page/page.h"
 
 typedef uint64_t shadow_t;
@@ -33,11 +34,11 @@ uint32_t workingset_bucket_order(const struct host *host); /* 0 below 2^36 pages
 
 /* A leaf of a file's tree. */
 struct shadow_node {
-	struct shadow_node *prev, *next; /* on its list_lru */
-	uint32_t memcg, file, leaf;      /* owner of the node object, and where it is */
+	struct list_lru_item item;  /* on shadow_nodes */
+	uint32_t memcg, file, leaf; /* owner of the node object, and where it is */
 	uint16_t node;
 	uint16_t count, nr_values; /* occupied slots; of these, shadows or places in swap */
-	bool listed;
+	bool listed; /* counted in workingset_nodes, and on the list or about to be */
 };
 /* It changed: on or off the list. Under the tree's lock. */
 void workingset_update_node(struct task *t, struct host *host, struct shadow_node *n);
@@ -50,9 +51,6 @@ void workingset_refault(struct task *t, struct host *host, frame_t frame, shadow
 /* Where shadows are kept tells so: one is written; one is overwritten or removed. */
 void workingset_shadow_made(struct host *host);
 void workingset_shadow_gone(struct host *host, uint64_t nr);
-
-/* shrink_slab() of one (memcg, node) at a priority: the shrinker core with deferral (mm/shrinker.c). */
-void shrink_slab(struct task *t, struct memcg *m, uint32_t node, int priority);
 
 /* Axis shadow_budget. */
 struct shadow_budget_ops {
