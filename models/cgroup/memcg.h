@@ -81,7 +81,7 @@ struct memcg {
 	struct memcg_stat *stat;                 /* models/stat */
 	struct lruvec **lruvecs;                 /* by node; models/page; made at first use */
 	struct mapping *mappings, *last_mapping; /* of its processes; models/page/mapping.h */
-	struct memcg *kmemcg;                    /* kmemcg_id: on whose list_lrus its objects are; NULL: its own */
+	struct memcg *kmemcg;                    /* kmemcg_id: whose list_lrus it uses; NULL: its own */
 	struct shrinker_info *shrinkers;         /* by node; models/list_lru/shrinker.c */
 	uint64_t nr_charged;   /* pages charged directly to it: the truth for invariant I10 */
 	uint64_t nr_kmem;      /* of those, pages of kernel memory */

@@ -1,5 +1,6 @@
 /*
- * axes.c - the axes list_lru_lock, what one lock of a list_lru covers, and list_lru_alloc, when lists are made.
+ * axes.c - the axes list_lru_lock, what one lock of a list_lru covers, and list_lru_alloc, when lists are
+ * made.
  *
  * As choices of the kernel they are numbers: whether a list of a (cgroup, node) has a lock of its own, and
  * whether it is made before there is anything for it.

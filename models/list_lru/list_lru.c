@@ -2,9 +2,9 @@
  * list_lru.c - lists are made, found and locked; an item goes on or off. See list_lru.h.
  *
  * Follows mm/list_lru.c of Linux 6.12 (list_lru_add: the node's lock, and only then whose list it is) and of
- * 6.13 (lock_list_lru_of_memcg: the list is found without a lock, and may have died when its lock is had; then
- * the parent's is tried). In the latter the node's total is an atomic word that all cgroups write, after the
- * lock is given up: what is left of the shared line that the old lock was.
+ * 6.13 (lock_list_lru_of_memcg: the list is found without a lock, and may have died when its lock is had;
+ * then the parent's is tried). In the latter the node's total is an atomic word that all cgroups write, after
+ * the lock is given up: what is left of the shared line that the old lock was.
  *
  * Left out: the lock of the XArray in which a memcg's lists are looked up, which only the making and the
  * reparenting of lists take, and the memory that making them needs.

@@ -55,12 +55,12 @@ struct list_lru {
 void list_lru_init(struct list_lru *lru, struct host *host, const char *name,
 		   const struct shrinker *shrinker);
 
-/* m's lists, and those of all above it, unless there are any. With the allocation of an object. In a step. */
+/* m's lists, and those of all above it, unless there are any: for an object that is made. In a step. */
 void list_lru_prepare(struct list_lru *lru, struct memcg *m);
 
 /*
- * Onto the tail, or off; false: nothing to do. m is the memcg that the object is charged to at the call. Takes
- * and gives up the list's lock; the caller's own lock on the object keeps others from it.
+ * Onto the tail, or off; false: nothing to do. m is the memcg that the object is charged to at the call.
+ * Takes and gives up the list's lock; the caller's own lock on the object keeps others from it.
  */
 bool list_lru_add(struct task *t, struct list_lru *lru, struct list_lru_item *item, uint32_t node,
 		  struct memcg *m);
@@ -117,9 +117,9 @@ struct list_lru_item *list_lru_pop(struct list_lru_item *head);
 /* memcg_online_kmem(): with list_lru_alloc: eager, its lists. After its statistics. */
 void memcg_online_kmem(struct memcg *m);
 /*
- * memcg_offline_kmem(), in css_offline() of a memcg that is not the root: its objects become its parent's, and
- * so do all lists. Up to 6.12 (list_lru_lock: per_node) the owners change first and then the lists, list by
- * list under each node's lock; since then (per_memcg) the lists first, each under its own lock and its
+ * memcg_offline_kmem(), in css_offline() of a memcg that is not the root: its objects become its parent's,
+ * and so do all lists. Up to 6.12 (list_lru_lock: per_node) the owners change first and then the lists, list
+ * by list under each node's lock; since then (per_memcg) the lists first, each under its own lock and its
  * parent's. `reparent_objcgs` changes the owners, in a step of its own. Sleeps (list_lrus_mutex).
  */
 void memcg_offline_kmem(struct task *t, struct memcg *m, void (*reparent_objcgs)(struct memcg *m));
