@@ -74,6 +74,7 @@ struct memcg {
 	uint64_t emin, elow;              /* effective protection as last computed; models/reclaim */
 	bool oom_group;                   /* memory.oom.group */
 	uint64_t events[NR_MEMCG_EVENTS]; /* memory.events, descendants included */
+	struct memcg_watcher *watchers;
 	struct cgroup_task *tasks;
 	struct bandwidth *bandwidth;             /* cpu.max, or that of the nearest ancestor that has one */
 	uint32_t weight;                         /* cpu.weight as a task weight */
@@ -159,6 +160,14 @@ void memcg_set_max(struct task *t, struct memcg *m, uint64_t max);
 /* memcg_memory_event(): in m and all its ancestors below the root. */
 void memcg_event(struct memcg *m, enum memcg_event event);
 
+/* A task that polls memory.events. Each event sets `raised`, and wakes the task if it is asleep. */
+struct memcg_watcher {
+	struct memcg_watcher *next;
+	struct task *task;
+	bool raised;
+};
+void memcg_watch_events(struct memcg_watcher *watcher, struct memcg *m, struct task *t);
+
 /* ---- memory.high and memory.reclaim; high.c ---- */
 
 /* After a charge: notes pages above memory.high of m or an ancestor for the running task. In a step. */
@@ -180,6 +189,8 @@ static inline bool task_killed(const struct task *t)
 }
 void cgroup_task_attach(struct cgroup_task *ct, struct memcg *m);
 void cgroup_task_exit(struct cgroup_task *ct);
+/* A write to cgroup.kill: all tasks of m and of those below it end. In a step, which it may end. */
+void memcg_kill(struct task *t, struct memcg *m);
 /* out_of_memory() for m: false when there is nobody to kill. */
 bool memcg_out_of_memory(struct task *t, struct memcg *m, uint32_t nr);
 

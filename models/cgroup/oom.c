@@ -73,10 +73,8 @@ static void exit_mmap(struct task *t, void *arg)
 		anon_exit(t, o);
 }
 
-static void kill_task(struct task *t, struct cgroup_task *victim)
+static void end_task(struct task *t, struct cgroup_task *victim)
 {
-	/* Before the test: the first victim of a group is met again in it, and counted twice. */
-	memcg_event(victim->memcg, EVENT_OOM_KILL);
 	if (victim->killed)
 		return;
 	victim->killed = true;
@@ -92,6 +90,20 @@ static void kill_task(struct task *t, struct cgroup_task *victim)
 					   .cpu = -1,
 				   });
 	}
+}
+
+static void kill_task(struct task *t, struct cgroup_task *victim)
+{
+	/* Before the test: the first victim of a group is met again in it, and counted twice. */
+	memcg_event(victim->memcg, EVENT_OOM_KILL);
+	end_task(t, victim);
+}
+
+void memcg_kill(struct task *t, struct memcg *root)
+{
+	for (struct memcg *m = NULL; (m = memcg_next(root, m));)
+		for (struct cgroup_task *ct = m->tasks; ct; ct = ct->next)
+			end_task(t, ct);
 }
 
 /* mem_cgroup_get_oom_group(): the highest memcg up to `root` that goes as a whole; NULL: none. */

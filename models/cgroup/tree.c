@@ -73,8 +73,20 @@ struct memcg *memcg_create(struct memcg *parent, const char *name)
 
 void memcg_event(struct memcg *m, enum memcg_event event)
 {
-	for (; !memcg_is_root(m); m = m->parent)
+	for (; !memcg_is_root(m); m = m->parent) {
 		m->events[event]++;
+		for (struct memcg_watcher *w = m->watchers; w; w = w->next) {
+			w->raised = true;
+			task_wake(m->host->sim, NULL, w->task);
+		}
+	}
+}
+
+void memcg_watch_events(struct memcg_watcher *watcher, struct memcg *m, struct task *t)
+{
+	shared_step(t);
+	*watcher = (struct memcg_watcher){ .next = m->watchers, .task = t };
+	m->watchers = watcher;
 }
 
 void cgroups_build(struct host *host)

@@ -226,10 +226,8 @@ static void release(struct task *t, struct anon_object *a, uint64_t from, uint64
 	}
 }
 
-void anon_zap(struct task *t, struct anon_object *a, uint64_t from, uint64_t nr)
+static void zap(struct task *t, struct anon_object *a, uint64_t from, uint64_t to)
 {
-	uint64_t to = from + nr;
-
 	cpu_work(t, a->memcg->host->costs->syscall);
 	lru_add_drain(t);
 	while (from < to) {
@@ -240,11 +238,33 @@ void anon_zap(struct task *t, struct anon_object *a, uint64_t from, uint64_t nr)
 	}
 }
 
-void anon_unmap(struct task *t, struct anon_object *a)
+/*
+ * A task that is killed has its memory given back for it (models/cgroup/oom.c), perhaps while it is about to
+ * do that itself. What the gather of one has taken is not the other's: the kernel has the mmap lock for this.
+ * False: somebody is at it.
+ */
+static bool begin_zap(struct task *t, struct anon_object *a)
+{
+	task_sync(t);
+	if (a->zapping)
+		return false;
+	a->zapping = true;
+	return true;
+}
+
+void anon_zap(struct task *t, struct anon_object *a, uint64_t from, uint64_t nr)
+{
+	if (!begin_zap(t, a))
+		return; /* all of it goes */
+	zap(t, a, from, from + nr);
+	a->zapping = false;
+}
+
+static void unmap_all(struct task *t, struct anon_object *a)
 {
 	struct host *host = a->memcg->host;
 
-	anon_zap(t, a, 0, a->object.nr_pages);
+	zap(t, a, 0, a->object.nr_pages);
 	for (uint64_t i = 0; i < a->mapping->nr_tables; i++) {
 		if (!a->mapping->tables[i])
 			continue;
@@ -256,7 +276,22 @@ void anon_unmap(struct task *t, struct anon_object *a)
 	}
 }
 
+/* Waits for whoever gives it back already, and looks for what was faulted in behind him. */
+void anon_unmap(struct task *t, struct anon_object *a)
+{
+	while (!begin_zap(t, a))
+		task_sleep(t, SIM_MS);
+	unmap_all(t, a);
+	a->zapping = false;
+}
+
+/* Of a task that is killed. If it is at it itself, it will come to the rest. */
 void anon_exit(struct task *t, struct page_object *object)
 {
-	anon_unmap(t, (struct anon_object *)(void *)object);
+	struct anon_object *a = (struct anon_object *)(void *)object;
+
+	if (!begin_zap(t, a))
+		return;
+	unmap_all(t, a);
+	a->zapping = false;
 }

@@ -11,6 +11,7 @@ struct anon_object {
 	struct page_object object;
 	struct memcg *memcg;
 	struct mapping *mapping;
+	bool zapping; /* somebody takes pages out */
 };
 
 /* A frame charged to the object's memcg, for the page at index. NO_FRAME: as anon_touch() fails. */
