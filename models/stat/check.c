@@ -30,6 +30,9 @@ static const char *const memcg_update[] = { "rstat_memcg_threshold", "rstat_memc
 static const char *const gated_flush[] = { "always_subtree", "unified", "nonunified_user",
 					   "nonunified_user_mutex", NULL };
 static const char *const sleeping_lock[] = { "mutex", "mutex_preempt_off", NULL };
+static const char *const summed_flush[] = { "sum_on_read", NULL };
+static const char *const summed_update[] = { "walk", "batch_local", "batch_hier", NULL };
+static const char *const untracked[] = { "untracked", NULL };
 static const char *const lockless[] = { "lockless", NULL };
 static const char *const subsystem_lock[] = { "per_subsystem", NULL };
 
@@ -56,6 +59,14 @@ void stat_check(const struct scenario *s, struct complaints *c)
 		complain(c, scenario_policy_where(s, "rstat_lock"),
 			 "before 6.4 the unified flush runs with interrupts off and cannot take a sleeping "
 			 "lock");
+	if (named(s, "stat_update", summed_update) != named(s, "flush", summed_flush) ||
+	    named(s, "stat_update", summed_update) != named(s, "rstat_updated", untracked))
+		complain(c, scenario_policy_where(s, "stat_update"),
+			 "stat_update '%s', flush '%s', rstat_updated '%s': before rstat there is flush "
+			 "'sum_on_read' and rstat_updated 'untracked', and since rstat neither",
+			 scenario_policy(s, "stat_update")->module->name,
+			 scenario_policy(s, "flush")->module->name,
+			 scenario_policy(s, "rstat_updated")->module->name);
 	if (named(s, "rstat_updated", lockless) && !named(s, "rstat_lock", subsystem_lock))
 		complain(c, scenario_policy_where(s, "rstat_updated"),
 			 "the lock-less lists belong to a subsystem: rstat_lock has to be 'per_subsystem'");

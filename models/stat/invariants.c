@@ -70,6 +70,8 @@ static bool linked(const struct stat_pair *pair)
 
 static void check_links(const struct cgroup_state *cgroups, struct record *record)
 {
+	if (stat_of(cgroups->root->host)->updated->untracked)
+		return;
 	for (uint32_t id = 0; id < cgroups->nr; id++) {
 		const struct memcg *m = cgroups->all[id];
 

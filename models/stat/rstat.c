@@ -199,8 +199,7 @@ void rstat_take_in(struct stat_state *st, struct stat_pair *pair)
 	st->count.pairs++;
 }
 
-/* The counters lie in the caches of the CPU that wrote them, so far away from the flusher as that is. */
-static sim_time_t cost_of_pair(const struct task *t, const struct stat_pair *pair)
+sim_time_t rstat_pair_cost(const struct task *t, const struct stat_pair *pair)
 {
 	const struct host *host = pair->memcg->host;
 	const struct stat_state *st = stat_of(host);
@@ -217,7 +216,7 @@ static void flush_pair(struct task *t, struct flush *f, struct stat_pair *pair)
 	if (st->update->flushed)
 		st->update->flushed(t, pair);
 	f->pairs++;
-	cpu_work(t, cost_of_pair(t, pair));
+	cpu_work(t, rstat_pair_cost(t, pair));
 	task_sync(t);
 }
 

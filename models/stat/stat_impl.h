@@ -92,6 +92,8 @@ struct stat_update_ops {
 	void (*updated)(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size);
 	/* The pair has been flushed; same step. NULL: nothing to do. */
 	void (*flushed)(struct task *t, struct stat_pair *pair);
+	/* flush: sum_on_read. A reader wants f->memcg's values. NULL: they come of flushes. */
+	void (*sum)(struct task *t, struct flush *f);
 };
 
 struct rstat_updated_ops {
@@ -99,6 +101,7 @@ struct rstat_updated_ops {
 	/* A flusher begins and ends with a CPU: makes the updated tree whole, and keeps it so. */
 	void (*begin)(struct task *t, struct stat_cpu *c);
 	void (*end)(struct task *t, struct stat_cpu *c);
+	bool untracked; /* there is no updated tree */
 };
 
 struct flush_ops {
@@ -198,6 +201,12 @@ void rstat_flush_cpu(struct task *t, struct flush *f, struct memcg *root, uint32
 void rstat_flush_cpu_listed(struct task *t, struct flush *f, struct memcg *root, uint32_t cpu);
 /* The rules of 2.4 for one pair, without time. */
 void rstat_take_in(struct stat_state *st, struct stat_pair *pair);
+/* What children left is taken in; nothing of any CPU. */
+void rstat_take_pending(struct memcg *m);
+/* One item of a pair into its memcg, and into all ancestors or (up false) what the parent has pending. */
+void rstat_spill(struct stat_pair *pair, enum stat_item item, bool up);
+/* Reading its counters: they lie in the caches of the CPU that wrote them. */
+sim_time_t rstat_pair_cost(const struct task *t, const struct stat_pair *pair);
 
 /* ---- unified.c: parts of the global scheme that several flush policies share ---- */
 
