@@ -3,10 +3,10 @@
  * by polling.
  *
  * Polling compares the mean of the readings of the last `window` with `threshold` of memory.high; the request
- * is served after `delay`, when memory.high and memory.max go up by `step`. What is used meanwhile, beyond the
- * threshold, is the overshoot. The alarm has none to speak of, because the kernel sends it as it begins to
- * throttle: between the event and the new limit the tasks stand still. After the autoscaling of database VMs,
- * which went from the one to the other.
+ * is served after `delay`, when memory.high and memory.max go up by `step`. What is used meanwhile, beyond
+ * the threshold, is the overshoot. The alarm has none to speak of, because the kernel sends it as it begins
+ * to throttle: between the event and the new limit the tasks stand still. After the autoscaling of database
+ * VMs, which went from the one to the other.
  */
 #include <math.h>
 

@@ -3,8 +3,8 @@
  *
  * One allocation that finds no room wakes the kswapd of every node, and each begins with a flush of the root
  * (prepare_scan_count() by shrink_node()). What that costs is a question of the flush policy and of nothing
- * that reclaim does afterwards, so this is kswapd's beginning without the rest: every `interval` all tasks wake,
- * ask for the flush, and work for `work`. Task i of `count` stays on the first CPU of node i.
+ * that reclaim does afterwards, so this is kswapd's beginning without the rest: every `interval` all tasks
+ * wake, ask for the flush, and work for `work`. Task i of `count` stays on the first CPU of node i.
  */
 #include "models/cgroup/options.h"
 #include "models/stat/stat.h"

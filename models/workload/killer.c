@@ -245,7 +245,9 @@ void killer_run(struct task *t, struct workload_task *w)
 	}
 }
 
-/* By the name that tasks have in common, as in task.ops: several of one daemon are rare, and the last counts. */
+/*
+ * By the name that tasks have in common, as in task.ops: several of one daemon are rare, and the last counts.
+ */
 void killer_finish(struct host *host, const struct module *module)
 {
 	uint32_t nr;

@@ -1,10 +1,10 @@
 /*
  * oom_daemon.c - an OOM daemon in user space, such as oomd or systemd-oomd.
  *
- * systemd-oomd's rule is the default: when a cgroup has stalled for memory for more than 60 % of the time, the
- * descendant that was scanned most since the last look is ended, and nobody else for 15 s. The scan rate needs
- * two readings, so the choice after a start is arbitrary. Other rules rank by usage or by pressure; what each
- * gets wrong, and how that depends on the age of the numbers, is killer.c.
+ * systemd-oomd's rule is the default: when a cgroup has stalled for memory for more than 60 % of the time,
+ * the descendant that was scanned most since the last look is ended, and nobody else for 15 s. The scan rate
+ * needs two readings, so the choice after a start is arbitrary. Other rules rank by usage or by pressure;
+ * what each gets wrong, and how that depends on the age of the numbers, is killer.c.
  */
 #include "models/workload/killer.h"
 

@@ -1,10 +1,10 @@
 /*
  * packet_probe.c - packets that arrive at a CPU at random times, and how late they are looked at.
  *
- * Under load the network's soft interrupts run in a thread of their CPU (ksoftirqd), which cannot take the CPU
- * from a system call in a kernel that is not preemptible. So a long read of a statistics file delays every
- * packet of the CPU on which it happens to run. Arrivals are a Poisson process and wait for nobody: what has
- * arrived is handled in one go when the thread gets the CPU. Task i stays on CPU i.
+ * Under load the network's soft interrupts run in a thread of their CPU (ksoftirqd), which cannot take the
+ * CPU from a system call in a kernel that is not preemptible. So a long read of a statistics file delays
+ * every packet of the CPU on which it happens to run. Arrivals are a Poisson process and wait for nobody:
+ * what has arrived is handled in one go when the thread gets the CPU. Task i stays on CPU i.
  */
 #include <gsl/gsl_randist.h>
 

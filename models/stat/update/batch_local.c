@@ -1,9 +1,10 @@
 /*
- * batch_local.c - stat_update: per-CPU counters that spill into the cgroup's own; who reads adds up the subtree.
+ * batch_local.c - stat_update: per-CPU counters that spill into the cgroup's own; who reads adds up the
+ * subtree.
  *
- * Linux 4.16 to 5.1: when a CPU's part of one item exceeds the batch (32), it goes to an atomic counter of the
- * cgroup. A reader needs no CPU's counters any more, but still visits every cgroup below, and what it sees may
- * be off by 32 pages for each CPU and each of these.
+ * Linux 4.16 to 5.1: when a CPU's part of one item exceeds the batch (32), it goes to an atomic counter of
+ * the cgroup. A reader needs no CPU's counters any more, but still visits every cgroup below, and what it
+ * sees may be off by 32 pages for each CPU and each of these.
  */
 #include "models/stat/summed.h"
 

@@ -1,10 +1,11 @@
 /*
  * rstat_queued.c - stat_update: every so many updates on a CPU, a flush of everything is queued.
  *
- * Linux 5.15-rc1 (aa48e47e3906, 7e1c0d6f5820): an update of an lruvec's counter counts on its CPU, and each 32nd
- * queues the work that flushes the root. It bounds the error by CPUs x 32 pages, and it cost will-it-scale a
- * tenth of its page faults, so it was replaced by a flush in the refault path before 5.15 (1f828223b799). The
- * price is the word that says whether the work is queued, which all CPUs write, and the flushes themselves.
+ * Linux 5.15-rc1 (aa48e47e3906, 7e1c0d6f5820): an update of an lruvec's counter counts on its CPU, and each
+ * 32nd queues the work that flushes the root. It bounds the error by CPUs x 32 pages, and it cost
+ * will-it-scale a tenth of its page faults, so it was replaced by a flush in the refault path before 5.15
+ * (1f828223b799). The price is the word that says whether the work is queued, which all CPUs write, and the
+ * flushes themselves.
  */
 #include "models/stat/stat_impl.h"
 

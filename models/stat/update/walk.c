@@ -1,9 +1,9 @@
 /*
  * walk.c - stat_update: per-CPU counters and nothing else; who reads adds them all up.
  *
- * Linux 4.12 and its kin: an update is one add to the CPU's own counter, and nobody is told. A read visits every
- * cgroup of the subtree, every item, and every possible CPU (tree_stat()), without giving way. It is exact, and
- * as long as the tree is large.
+ * Linux 4.12 and its kin: an update is one add to the CPU's own counter, and nobody is told. A read visits
+ * every cgroup of the subtree, every item, and every possible CPU (tree_stat()), without giving way. It is
+ * exact, and as long as the tree is large.
  */
 #include "models/stat/summed.h"
 
