@@ -23,5 +23,7 @@ double bench_cpu_seconds(void);
 void bench_engine(struct bench *b);
 void bench_startup(struct bench *b);
 void bench_paths(struct bench *b);
+void bench_reclaim(struct bench *b);
+void bench_memory(struct bench *b);
 
 #endif

@@ -85,20 +85,6 @@ const char *stat_item_name(enum stat_item item)
 	return names[item];
 }
 
-uint32_t stat_item_unit(enum stat_item item)
-{
-	switch (item) {
-	case NR_SLAB_RECLAIMABLE_B:
-	case NR_SLAB_UNRECLAIMABLE_B:
-	case MEMCG_PERCPU_B:
-		return 1;
-	case NR_KERNEL_STACK_KB:
-		return 1024;
-	default:
-		return PAGE_SIZE;
-	}
-}
-
 bool stat_item_is_size(enum stat_item item)
 {
 	return item < WORKINGSET_REFAULT_ANON || (item > WORKINGSET_NODERECLAIM && item < NR_STATE_ITEMS);

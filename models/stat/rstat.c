@@ -68,7 +68,7 @@ static struct stat_pair *make_pair(struct host *host, uint32_t cpu, struct memcg
 	return pair;
 }
 
-struct stat_pair *rstat_pair(struct host *host, uint32_t cpu, struct memcg *m)
+struct stat_pair *rstat_pair_slow(struct host *host, uint32_t cpu, struct memcg *m)
 {
 	struct stat_pair *pair = rstat_pair_find(host, cpu, m);
 

@@ -127,7 +127,7 @@ void stat_build_memcg(struct memcg *m)
 	line_init(&m->stat->line);
 }
 
-static void add_truth(struct memcg *m, enum stat_item item, int64_t val, uint64_t size)
+static inline void add_truth(struct memcg *m, enum stat_item item, int64_t val, uint64_t size)
 {
 	for (; m; m = m->parent) {
 		m->stat->truth[item] += val;
@@ -136,7 +136,7 @@ static void add_truth(struct memcg *m, enum stat_item item, int64_t val, uint64_
 }
 
 /* Adds to the running CPU's block of m and returns it. */
-static struct stat_pair *add(struct task *t, struct memcg *m, enum stat_item item, int64_t val)
+static inline struct stat_pair *add(struct task *t, struct memcg *m, enum stat_item item, int64_t val)
 {
 	struct stat_pair *pair = rstat_pair(m->host, t->cpu->id, m);
 	uint64_t size = (uint64_t)(val < 0 ? -val : val);
@@ -164,7 +164,7 @@ static void add_node_truth(struct memcg *m, uint32_t node, enum stat_item item, 
 	}
 }
 
-static void add_node(struct stat_pair *pair, uint32_t node, enum stat_item item, int64_t val)
+static inline void add_node(struct stat_pair *pair, uint32_t node, enum stat_item item, int64_t val)
 {
 	struct node_delta *delta = pair->nodes[node];
 
@@ -177,7 +177,7 @@ static void add_node(struct stat_pair *pair, uint32_t node, enum stat_item item,
 	add_node_truth(pair->memcg, node, item, val);
 }
 
-static void notify(struct task *t, struct stat_pair *pair, enum stat_item item, int64_t val,
+static inline void notify(struct task *t, struct stat_pair *pair, enum stat_item item, int64_t val,
 		   enum stat_kind kind)
 {
 	struct stat_state *st = stat_of(pair->memcg->host);

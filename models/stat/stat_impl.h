@@ -177,7 +177,15 @@ struct stat_inventory {
 	uint32_t state, events, node; /* memcg-only and lruvec state items; events; items of each node */
 };
 const struct stat_inventory *stat_inventory(uint32_t version);
-uint32_t stat_item_unit(enum stat_item item); /* bytes that a count of 1 stands for */
+/* Bytes that a count of 1 stands for. */
+static inline uint32_t stat_item_unit(enum stat_item item)
+{
+	if (item == NR_KERNEL_STACK_KB)
+		return 1024;
+	return item == NR_SLAB_RECLAIMABLE_B || item == NR_SLAB_UNRECLAIMABLE_B || item == MEMCG_PERCPU_B ?
+		       1 :
+		       PAGE_SIZE;
+}
 /* Counts what is there, so that a complete flush cannot leave it below 0; events never fall. */
 bool stat_item_is_size(enum stat_item item);
 const char *stat_item_name(enum stat_item item);
@@ -190,7 +198,14 @@ void stat_build_policies(struct host *host, const struct stat_policy policy[NR_S
 
 /* ---- rstat.c ---- */
 
-struct stat_pair *rstat_pair(struct host *host, uint32_t cpu, struct memcg *m); /* made if need be */
+struct stat_pair *rstat_pair_slow(struct host *host, uint32_t cpu, struct memcg *m);
+/* Made if need be. */
+static inline struct stat_pair *rstat_pair(struct host *host, uint32_t cpu, struct memcg *m)
+{
+	struct stat_pair *last = stat_of(host)->cpus[cpu].last;
+
+	return last && last->memcg == m ? last : rstat_pair_slow(host, cpu, m);
+}
 struct stat_pair *rstat_pair_find(const struct host *host, uint32_t cpu, const struct memcg *m);
 /* Puts the pair and its ancestors on the updated lists; returns how many. The CPU's tree is the caller's. */
 uint32_t rstat_link(struct stat_pair *pair);
@@ -220,13 +235,38 @@ void unified_kernel(struct task *t, struct flush *f);
 
 /* ---- threshold.c: parts of the per-memcg scheme (6.8+) ---- */
 
-bool memcg_needs_flush(struct task *t, const struct host *host, struct memcg *m); /* reads its line */
-/* memcg_rstat_updated() of 6.8 to 6.15 at one level, for an update worth that many pages. */
-void memcg_update_level(struct task *t, struct stat_pair *pair, uint64_t pages);
-/* Its parts: counts in the pair, and tells whether a batch is full; moves the batch to the memcg's word. */
-bool memcg_update_count(struct task *t, struct stat_pair *pair, uint64_t pages);
+/* Reads its line. */
+static inline bool memcg_needs_flush(struct task *t, const struct host *host, struct memcg *m)
+{
+	line_touch(t, &m->stat->line, false);
+	return m->stat->stats_updates > stat_of(host)->memcg_threshold;
+}
+/* What an update counts for: at least a page. */
+static inline uint64_t memcg_update_pages(enum stat_item item, uint64_t size)
+{
+	uint64_t pages = size * stat_item_unit(item) / PAGE_SIZE;
+
+	return pages ? pages : 1;
+}
+/* Counts in the pair, and tells whether a batch is full. */
+static inline bool memcg_update_count(struct task *t, struct stat_pair *pair, uint64_t pages)
+{
+	const struct host *host = pair->memcg->host;
+
+	shared_step(t);
+	pair->updates += (uint32_t)pages;
+	cpu_defer(t, host->costs->stat_level);
+	return pair->updates >= host->charge_batch;
+}
+/* Moves the batch to the memcg's word; and what memcg_rstat_updated() of 6.8 to 6.15 does at a level then. */
 void memcg_update_move(struct task *t, struct stat_pair *pair);
-uint64_t memcg_update_pages(enum stat_item item, uint64_t size);
+void memcg_update_batch(struct task *t, struct stat_pair *pair);
+/* memcg_rstat_updated() at one level, for an update worth that many pages. */
+static inline void memcg_update_level(struct task *t, struct stat_pair *pair, uint64_t pages)
+{
+	if (memcg_update_count(t, pair, pages))
+		memcg_update_batch(t, pair);
+}
 void memcg_update_flushed(struct task *t, struct stat_pair *pair);
 /* Does this caller flush? ratelimit_reclaim: reclaim does only when the worker is late (6.12+). */
 bool memcg_flush_wanted(struct task *t, const struct flush *f, bool ratelimit_reclaim);

@@ -14,29 +14,6 @@
  */
 #include "models/stat/stat_impl.h"
 
-bool memcg_needs_flush(struct task *t, const struct host *host, struct memcg *m)
-{
-	line_touch(t, &m->stat->line, false);
-	return m->stat->stats_updates > stat_of(host)->memcg_threshold;
-}
-
-uint64_t memcg_update_pages(enum stat_item item, uint64_t size)
-{
-	uint64_t pages = size * stat_item_unit(item) / PAGE_SIZE;
-
-	return pages ? pages : 1;
-}
-
-bool memcg_update_count(struct task *t, struct stat_pair *pair, uint64_t pages)
-{
-	const struct host *host = pair->memcg->host;
-
-	shared_step(t);
-	pair->updates += (uint32_t)pages;
-	cpu_defer(t, host->costs->stat_level);
-	return pair->updates >= host->charge_batch;
-}
-
 void memcg_update_move(struct task *t, struct stat_pair *pair)
 {
 	struct memcg_stat *s = pair->memcg->stat;
@@ -46,10 +23,8 @@ void memcg_update_move(struct task *t, struct stat_pair *pair)
 	pair->updates = 0;
 }
 
-void memcg_update_level(struct task *t, struct stat_pair *pair, uint64_t pages)
+void memcg_update_batch(struct task *t, struct stat_pair *pair)
 {
-	if (!memcg_update_count(t, pair, pages))
-		return;
 	if (memcg_needs_flush(t, pair->memcg->host, pair->memcg))
 		pair->updates = 0;
 	else

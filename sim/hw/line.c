@@ -15,11 +15,6 @@
  */
 #include "sim/hw/line.h"
 
-static const struct machine *machine_of(const struct task *t)
-{
-	return sim_sched(t->sim)->machine;
-}
-
 static uint32_t map_words(const struct sim *sim)
 {
 	return (sim_sched(sim)->nr_cpus + 63) / 64;
@@ -145,7 +140,7 @@ static void own(struct line *l, const struct cpu *cpu, sim_time_t from)
 
 sim_time_t line_cost_near(const struct task *t, uint64_t *left)
 {
-	const struct machine *m = machine_of(t);
+	const struct machine *m = line_machine(t);
 	uint64_t passed = *t->cpu->streamed - *left;
 
 	*left += passed;
@@ -156,9 +151,9 @@ sim_time_t line_cost_near(const struct task *t, uint64_t *left)
 	return passed < m->cache_l2 + m->cache_l3 ? m->line_l3 : m->line_memory;
 }
 
-sim_time_t line_cost(const struct task *t, struct line *l, bool write)
+sim_time_t line_cost_slow(const struct task *t, struct line *l, bool write)
 {
-	const struct machine *m = machine_of(t);
+	const struct machine *m = line_machine(t);
 	const struct cpu *cpu = t->cpu;
 	bool mine = l->owner == cpu->id;
 
@@ -186,27 +181,11 @@ sim_time_t line_cost(const struct task *t, struct line *l, bool write)
 
 sim_time_t line_send(const struct task *t, struct line *l, uint32_t to)
 {
-	sim_time_t there = t->clock + machine_transfer(machine_of(t), t->cpu->id, to);
+	sim_time_t there = t->clock + machine_transfer(line_machine(t), t->cpu->id, to);
 
 	drop_copies(t->sim, l);
 	own(l, &sim_sched(t->sim)->cpus[to], there);
 	return there;
-}
-
-sim_time_t line_touch(struct task *t, struct line *l, bool write)
-{
-	sim_time_t cost = line_cost(t, l, write);
-
-	cpu_defer(t, cost);
-	return cost;
-}
-
-sim_time_t line_touch_rmw(struct task *t, struct line *l)
-{
-	sim_time_t cost = line_cost(t, l, true) + machine_of(t)->atomic;
-
-	cpu_defer(t, cost);
-	return cost;
 }
 
 void line_read(struct task *t, struct line *l)

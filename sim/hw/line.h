@@ -42,11 +42,11 @@ void line_write(struct task *t, struct line *l); /* plain store */
 void line_rmw(struct task *t, struct line *l);   /* locked read-modify-write */
 
 /* The same without synchronising: for a step that already is synchronised. They return the cost charged. */
-sim_time_t line_touch(struct task *t, struct line *l, bool write);
-sim_time_t line_touch_rmw(struct task *t, struct line *l);
+static inline sim_time_t line_touch(struct task *t, struct line *l, bool write);
+static inline sim_time_t line_touch_rmw(struct task *t, struct line *l);
 
 /* Moves the line and returns the cost of the access, for a caller that charges it later in the step. */
-sim_time_t line_cost(const struct task *t, struct line *l, bool write);
+static inline sim_time_t line_cost(const struct task *t, struct line *l, bool write);
 
 static inline void cache_stream(struct task *t, uint64_t bytes)
 {
@@ -68,5 +68,37 @@ static inline sim_time_t line_cost_beyond(const struct task *t, uint64_t *left)
 
 /* Sends the line, modified, to a CPU that waits for it; returns when it is there. The hand-off of a lock. */
 sim_time_t line_send(const struct task *t, struct line *l, uint32_t to);
+
+/* ---- the fast path: the CPU has the line to itself ---- */
+
+sim_time_t line_cost_slow(const struct task *t, struct line *l, bool write);
+
+static inline const struct machine *line_machine(const struct task *t)
+{
+	return ((const struct sched *)t->sim->state[SIM_STATE_SCHED])->machine;
+}
+
+static inline sim_time_t line_cost(const struct task *t, struct line *l, bool write)
+{
+	if (__builtin_expect(l->owner == t->cpu->id && !l->nr_sharers && !t->cpu->caches, 1))
+		return line_machine(t)->line_hit;
+	return line_cost_slow(t, l, write);
+}
+
+static inline sim_time_t line_touch(struct task *t, struct line *l, bool write)
+{
+	sim_time_t cost = line_cost(t, l, write);
+
+	cpu_defer(t, cost);
+	return cost;
+}
+
+static inline sim_time_t line_touch_rmw(struct task *t, struct line *l)
+{
+	sim_time_t cost = line_cost(t, l, true) + line_machine(t)->atomic;
+
+	cpu_defer(t, cost);
+	return cost;
+}
 
 #endif

@@ -78,14 +78,6 @@ void lock_wait_end(struct lock_class *class, sim_time_t now, sim_time_t since, s
 	histogram_add(class->wait, waited / SIM_NS, 1);
 }
 
-void lock_held(struct lock_class *class, sim_time_t length)
-{
-	class->hold_total += length;
-	if (length > class->hold_max)
-		class->hold_max = length;
-	histogram_add(class->hold, length / SIM_NS, 1);
-}
-
 void lock_queue_remove(struct lock_queue *q, struct task *t)
 {
 	struct task *before = NULL;

@@ -14,7 +14,14 @@
 void lock_wait_begin(struct lock_class *class, sim_time_t now);
 /* Got it at `now`, waiting from `since`; burned its CPU for `spun` of that. Counts the acquisition. */
 void lock_wait_end(struct lock_class *class, sim_time_t now, sim_time_t since, sim_time_t spun);
-void lock_held(struct lock_class *class, sim_time_t length);
+
+static inline void lock_held(struct lock_class *class, sim_time_t length)
+{
+	class->hold_total += length;
+	if (length > class->hold_max)
+		class->hold_max = length;
+	histogram_add_one(class->hold, length / SIM_NS);
+}
 
 static inline void lock_queue_push(struct lock_queue *q, struct task *t)
 {

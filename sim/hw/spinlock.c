@@ -10,6 +10,7 @@
  * Ownership changes in the step of the unlock; the next owner's hold time begins when the line has arrived.
  */
 #include "sim/hw/lock_impl.h"
+#include "sim/hw/section.h"
 
 void spin_lock_init(struct spinlock *l, struct lock_class *class)
 {
@@ -17,7 +18,7 @@ void spin_lock_init(struct spinlock *l, struct lock_class *class)
 	line_init(&l->line);
 }
 
-static void take_free(struct task *t, struct spinlock *l)
+static inline void take_free(struct task *t, struct spinlock *l)
 {
 	line_touch_rmw(t, &l->line);
 	l->owner = t;
@@ -25,16 +26,11 @@ static void take_free(struct task *t, struct spinlock *l)
 	l->class->acquisitions++;
 }
 
-void spin_lock(struct task *t, struct spinlock *l)
+static void wait_for(struct task *t, struct spinlock *l)
 {
-	preempt_disable(t);
-	if (!l->owner) {
-		take_free(t, l);
-		return;
-	}
-	assert(l->owner != t);
 	sim_time_t since = t->clock;
 
+	assert(l->owner != t);
 	lock_wait_begin(l->class, since);
 	lock_queue_push(&l->waiters, t);
 	task_spin(t); /* cannot be broken: preemption is off */
@@ -42,52 +38,72 @@ void spin_lock(struct task *t, struct spinlock *l)
 	lock_wait_end(l->class, t->clock, since, t->clock - since);
 }
 
+static inline void acquire(struct task *t, struct spinlock *l)
+{
+	section_preempt_off(t);
+	if (l->owner)
+		wait_for(t, l);
+	else
+		take_free(t, l);
+}
+
+static void hand_over(struct task *t, struct spinlock *l)
+{
+	struct task *next = lock_queue_pop(&l->waiters);
+
+	l->owner = next;
+	l->since = line_send(t, &l->line, next->cpu->id);
+	task_grant(t->sim, next, l->since);
+	cpu_defer(t, sim_sched(t->sim)->machine->line_hit);
+}
+
+static inline void release(struct task *t, struct spinlock *l)
+{
+	task_sync(t);
+	assert(l->owner == t);
+	lock_held(l->class, t->clock - l->since);
+	if (l->waiters.head) {
+		hand_over(t, l);
+		return;
+	}
+	l->owner = NULL;
+	line_touch(t, &l->line, true);
+}
+
+void spin_lock(struct task *t, struct spinlock *l)
+{
+	acquire(t, l);
+}
+
 bool spin_trylock(struct task *t, struct spinlock *l)
 {
-	preempt_disable(t);
+	section_preempt_off(t);
 	if (!l->owner) {
 		take_free(t, l);
 		return true;
 	}
 	line_touch(t, &l->line, false); /* it looks before it tries */
-	preempt_enable(t);
+	section_preempt_on(t);
 	return false;
-}
-
-static void release(struct task *t, struct spinlock *l)
-{
-	task_sync(t);
-	assert(l->owner == t);
-	lock_held(l->class, t->clock - l->since);
-	struct task *next = lock_queue_pop(&l->waiters);
-
-	l->owner = next;
-	if (next) {
-		l->since = line_send(t, &l->line, next->cpu->id);
-		task_grant(t->sim, next, l->since);
-		cpu_defer(t, sim_sched(t->sim)->machine->line_hit);
-	} else {
-		line_touch(t, &l->line, true);
-	}
 }
 
 void spin_unlock(struct task *t, struct spinlock *l)
 {
 	release(t, l);
-	preempt_enable(t);
+	section_preempt_on(t);
 }
 
 void spin_lock_irq(struct task *t, struct spinlock *l)
 {
-	local_irq_disable(t);
-	spin_lock(t, l);
+	section_irq_off(t);
+	acquire(t, l);
 }
 
 void spin_unlock_irq(struct task *t, struct spinlock *l)
 {
 	release(t, l);
-	local_irq_enable(t);
-	preempt_enable(t);
+	section_irq_on(t);
+	section_preempt_on(t);
 }
 
 bool spin_is_contended(const struct spinlock *l)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sim/hw/rcu.h"
-#include "sim/hw/sched.h"
+#include "sim/hw/section.h"
 
 static inline struct sched *sched_of(const struct sim *sim)
 {
@@ -373,47 +373,30 @@ void task_grant(struct sim *sim, struct task *spinner, sim_time_t at)
 
 /* ---- sections ---- */
 
-static uint64_t length_ns(sim_time_t from, sim_time_t to)
+void section_ended(struct task *t)
 {
-	return (to - from) / SIM_NS;
+	if (sched_preemptible(sched_of(t->sim), t))
+		schedule(t);
 }
 
 void preempt_disable(struct task *t)
 {
-	task_sync(t);
-	if (!t->preempt_count++)
-		t->preempt_since = t->sim->now;
-}
-
-static void preempt_check(struct task *t)
-{
-	if (t->cpu->need_resched && sched_preemptible(sched_of(t->sim), t))
-		schedule(t);
+	section_preempt_off(t);
 }
 
 void preempt_enable(struct task *t)
 {
-	task_sync(t);
-	if (!--t->preempt_count) {
-		histogram_add(sched_of(t->sim)->preempt_off, length_ns(t->preempt_since, t->sim->now), 1);
-		preempt_check(t);
-	}
+	section_preempt_on(t);
 }
 
 void local_irq_disable(struct task *t)
 {
-	task_sync(t);
-	if (!t->irq_count++)
-		t->irq_since = t->sim->now;
+	section_irq_off(t);
 }
 
 void local_irq_enable(struct task *t)
 {
-	task_sync(t);
-	if (!--t->irq_count) {
-		histogram_add(sched_of(t->sim)->irq_off, length_ns(t->irq_since, t->sim->now), 1);
-		preempt_check(t);
-	}
+	section_irq_on(t);
 }
 
 /* ---- the machine ---- */

@@ -12,26 +12,14 @@
 #include "sim/engine/arena.h"
 #include "sim/engine/xalloc.h"
 
-#define PER_OCTAVE ((uint32_t)1 << HISTOGRAM_BITS)
-
-uint32_t histogram_bucket(uint64_t value)
-{
-	uint32_t shift;
-
-	if (value < 2 * PER_OCTAVE)
-		return (uint32_t)value;
-	shift = 63 - (uint32_t)__builtin_clzll(value) - HISTOGRAM_BITS;
-	return (shift << HISTOGRAM_BITS) + (uint32_t)(value >> shift);
-}
-
 uint64_t histogram_low(uint32_t bucket)
 {
 	uint32_t shift;
 
-	if (bucket < 2 * PER_OCTAVE)
+	if (bucket < 2 * HISTOGRAM_OCTAVE)
 		return bucket;
-	shift = bucket / PER_OCTAVE - 1;
-	return (uint64_t)(bucket - shift * PER_OCTAVE) << shift;
+	shift = bucket / HISTOGRAM_OCTAVE - 1;
+	return (uint64_t)(bucket - shift * HISTOGRAM_OCTAVE) << shift;
 }
 
 uint64_t histogram_high(uint32_t bucket)
@@ -82,7 +70,7 @@ void histogram_reset(struct histogram *h)
 /* Whole octaves at a time: a distribution seldom grows by more than a few of them. */
 static void reach(struct histogram *h, uint32_t bucket)
 {
-	uint32_t nr = (bucket / PER_OCTAVE + 1) * PER_OCTAVE;
+	uint32_t nr = (bucket / HISTOGRAM_OCTAVE + 1) * HISTOGRAM_OCTAVE;
 	uint64_t *buckets;
 
 	if (bucket < h->nr_buckets)

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HISTOGRAM_BITS 6
+#define HISTOGRAM_BITS   6
+#define HISTOGRAM_OCTAVE ((uint32_t)1 << HISTOGRAM_BITS) /* buckets of a power of two */
 
 struct arena;
 struct histogram {
@@ -29,6 +30,7 @@ void histogram_init(struct histogram *h, struct arena *arena);
 void histogram_release(struct histogram *h); /* frees the buckets */
 void histogram_reset(struct histogram *h);
 void histogram_add(struct histogram *h, uint64_t value, uint64_t times);
+static inline void histogram_add_one(struct histogram *h, uint64_t value);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 double histogram_mean(const struct histogram *h); /* 0 when empty */
@@ -39,8 +41,31 @@ double histogram_deviation(const struct histogram *h);
  */
 double histogram_quantile(const struct histogram *h, double q);
 
-uint32_t histogram_bucket(uint64_t value);
 uint64_t histogram_low(uint32_t bucket);  /* smallest value of a bucket */
 uint64_t histogram_high(uint32_t bucket); /* one past its largest; UINT64_MAX for the last bucket */
+
+/* ---- the fast path: a value like those before, which is what every lock and every section has ---- */
+
+static inline uint32_t histogram_bucket(uint64_t value)
+{
+	uint32_t shift;
+
+	if (value < 2 * HISTOGRAM_OCTAVE)
+		return (uint32_t)value;
+	shift = 63 - (uint32_t)__builtin_clzll(value) - HISTOGRAM_BITS;
+	return (shift << HISTOGRAM_BITS) + (uint32_t)(value >> shift);
+}
+
+static inline void histogram_add_one(struct histogram *h, uint64_t value)
+{
+	if (__builtin_expect(value < h->min || value > h->max, 0)) {
+		histogram_add(h, value, 1);
+		return;
+	}
+	h->buckets[histogram_bucket(value)]++;
+	h->count++;
+	h->sum += (double)value;
+	h->sum_squares += (double)value * (double)value;
+}
 
 #endif
