@@ -13,7 +13,7 @@
 #include "sim/results/record.h"
 #include "sim/stats/histogram.h"
 
-struct flush_caller {
+struct caller {
 	int caller; /* enum flush_caller of stat.h */
 	const char *target;
 	sim_time_t interval, work;
@@ -29,15 +29,15 @@ static const struct enum_name callers[] = {
 };
 
 static const struct option rows[] = {
-	OPTION(struct flush_caller, caller, OPT_ENUM, .names = callers, .fallback = "reclaim",
+	OPTION(struct caller, caller, OPT_ENUM, .names = callers, .fallback = "reclaim",
 	       .help = "in whose name it asks"),
-	OPTION(struct flush_caller, target, OPT_STRING, .fallback = "/", .help = "cgroup to be flushed"),
-	OPTION(struct flush_caller, interval, OPT_DURATION, .fallback = "10ms", .min = "1us",
+	OPTION(struct caller, target, OPT_STRING, .fallback = "/", .help = "cgroup to be flushed"),
+	OPTION(struct caller, interval, OPT_DURATION, .fallback = "10ms", .min = "1us",
 	       .help = "between two wake-ups, the same for all tasks"),
-	OPTION(struct flush_caller, work, OPT_DURATION, .fallback = "0s",
+	OPTION(struct caller, work, OPT_DURATION, .fallback = "0s",
 	       .help = "CPU time in the kernel after the flush"),
 };
-static const struct option_table options = OPTION_TABLE("flush_caller", struct flush_caller, rows);
+static const struct option_table options = OPTION_TABLE("flush_caller", struct caller, rows);
 
 enum { LATENCY };
 
@@ -58,7 +58,7 @@ MODULE(flush_caller_metrics) = {
 static void check(const struct scenario *s, const struct task_options *task, const void *own,
 		  struct complaints *c)
 {
-	const struct flush_caller *o = own;
+	const struct caller *o = own;
 
 	(void)task;
 	cgroup_check_pattern(s, o->target, own, "target", c);
@@ -71,7 +71,7 @@ static void prepare(struct workload_task *w)
 
 static void run(struct task *t, struct workload_task *w)
 {
-	const struct flush_caller *o = w->own;
+	const struct caller *o = w->own;
 	const struct host *host = w->host;
 	struct memcg *target = memcg_find(host, o->target);
 	uint32_t node = w->index % host->nr_nodes;
