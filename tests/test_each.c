@@ -139,12 +139,15 @@ static void test_products(void **state)
 static void test_table(void **state)
 {
 	(void)state;
-	check_each("{v: [{each: {row: {counts: ground-truth/kernel-6.1.csv, experiment: E5a, metrics: "
-		   "{gap_mean: g},"
+	check_each("{v: [{each: {row: {counts: ground-truth/stat.csv, experiment: E5a, "
+		   "kernel: 6.1.0, metrics: {gap_mean: g},"
 		   "  setup: 'cpus=1;self=0;step=${step};target=leaf;spread=0'}},"
 		   "  n: '${release} ${kernel} ${step} ${metric} ${is} ${value}'}]}",
 		   "{v: [{n: 6.1 6.1.0 1 gap_mean g 30.4}, {n: 6.1 6.1.0 16 gap_mean g 32.6}, "
 		   "{n: 6.1 6.1.0 4 gap_mean g 32.0}]}");
+	check_each("{v: [{each: {row: {counts: ground-truth/stat.csv, experiment: E5f, metrics: {event: e},"
+		   "  kernel: 6.1.0, setup: 'cpus=8;op=file_drop'}}, n: '${value1} ${value2}'}]}",
+		   "{v: [{n: 69 1024}]}");
 	check_each("{v: [{each: {row: {counts: no-such.csv}}, n: 1}]}",
 		   "f:1:19: 'scenarios/no-such.csv' cannot be read\n");
 	check_each("{v: [{each: {row: {experiment: E5a}}, n: 1}]}",

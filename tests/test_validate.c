@@ -73,7 +73,7 @@ static bool published(struct published_from from, double *value, char why[256])
 
 static void test_published(void **state)
 {
-	const char *file = "ground-truth/kernel-6.1.csv";
+	const char *file = "ground-truth/stat.csv";
 	double value;
 	char why[256];
 
@@ -85,11 +85,11 @@ static void test_published(void **state)
 						       "gap_mean", 0, 1 },
 			      &value, why));
 	assert_true(value == 32.6);
-	assert_true(published((struct published_from){ file, "E5c", NULL, "cpus=2;N=10;D=32;read=leaf_stat",
+	assert_true(published((struct published_from){ file, "E5c", "6.1.0", "cpus=2;N=10;D=32;read=leaf_stat",
 						       "css_flushes", 2, 1 },
 			      &value, why));
 	assert_true(value == 24);
-	assert_true(published((struct published_from){ file, "E5b", NULL, "cpus=1;target=leaf;phase_ms=1437",
+	assert_true(published((struct published_from){ file, "E5b", "6.1.0", "cpus=1;target=leaf;phase_ms=1437",
 						       "visible_after_s", 0, 1e9 },
 			      &value, why));
 	assert_true(fabs(value - 576e6) < 1);
@@ -97,7 +97,7 @@ static void test_published(void **state)
 
 static void test_published_wrong(void **state)
 {
-	const char *file = "ground-truth/kernel-6.1.csv";
+	const char *file = "ground-truth/stat.csv";
 	const char *setup = "cpus=2;N=10;D=32;read=leaf_stat";
 	double value;
 	char why[256];

@@ -85,6 +85,11 @@ const char *stat_item_name(enum stat_item item)
 	return names[item];
 }
 
+bool stat_event_is_v1(enum stat_item event)
+{
+	return event == PGPGIN || event == PGPGOUT;
+}
+
 bool stat_item_is_size(enum stat_item item)
 {
 	return item < WORKINGSET_REFAULT_ANON || (item > WORKINGSET_NODERECLAIM && item < NR_STATE_ITEMS);

@@ -213,7 +213,7 @@ void mod_memcg_state(struct task *t, struct memcg *m, enum stat_item item, int64
 void count_memcg_events(struct task *t, struct memcg *m, enum stat_item event, uint64_t n)
 {
 	assert(event >= NR_STATE_ITEMS && event < NR_STAT_ITEMS);
-	if (!n)
+	if (!n || (stat_event_is_v1(event) && m->host->kernel_version >= 611))
 		return;
 	notify(t, add(t, m, event, (int64_t)n), event, (int64_t)n, STAT_EVENT);
 }

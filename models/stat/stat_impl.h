@@ -188,6 +188,11 @@ static inline uint32_t stat_item_unit(enum stat_item item)
 }
 /* Counts what is there, so that a complete flush cannot leave it below 0; events never fall. */
 bool stat_item_is_size(enum stat_item item);
+/*
+ * Shown by cgroup v1 alone: counted and told to the flush machinery by every kernel before 6.11, since then
+ * (memcontrol-v1.c) only with CONFIG_MEMCG_V1, which is off by default and is not modelled.
+ */
+bool stat_event_is_v1(enum stat_item event);
 const char *stat_item_name(enum stat_item item);
 
 /* ---- stat.c ---- */

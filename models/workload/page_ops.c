@@ -17,7 +17,7 @@
 #include "models/workload/workload.h"
 #include "sim/module.h"
 
-enum page_op { ANON_FAULT, ANON_DONTNEED, ANON_EXIT, FILE_READ, FILE_DROP };
+enum page_op { ANON_FAULT, ANON_DONTNEED, ANON_EXIT, FILE_READ, FILE_DROP, MEMORY_MAX };
 
 static const struct enum_name op_names[] = {
 	{ "anon_fault", ANON_FAULT, "touch pages that are not there, skipping those that are" },
@@ -25,6 +25,7 @@ static const struct enum_name op_names[] = {
 	{ "anon_exit", ANON_EXIT, "munmap of everything, page tables included" },
 	{ "file_read", FILE_READ, "read pages of a file, one read(2) each" },
 	{ "file_drop", FILE_DROP, "POSIX_FADV_DONTNEED of a range" },
+	{ "memory_max", MEMORY_MAX, "write memory.max of its cgroup: so many pages; 0: none" },
 	{ NULL, 0, NULL },
 };
 
@@ -71,14 +72,15 @@ static const struct option_table options = OPTION_TABLE("page_ops", struct page_
 enum { LRUVEC_CALLS, LRUVEC_SUM, EVENT_CALLS, EVENT_SUM, STATE_CALLS, STATE_SUM, PER_PAGE, SUM_PER_PAGE };
 
 static const struct metric metrics[] = {
-	[LRUVEC_CALLS] = { "page_ops.lruvec_calls", "1", METRIC_COUNTER,
-			   "updates of lruvec items in a step" },
-	[LRUVEC_SUM] = { "page_ops.lruvec_absval", "1", METRIC_COUNTER, "sum of their absolute values" },
-	[EVENT_CALLS] = { "page_ops.event_calls", "1", METRIC_COUNTER, "counts of events in a step" },
-	[EVENT_SUM] = { "page_ops.event_absval", "1", METRIC_COUNTER, "sum of the counts" },
-	[STATE_CALLS] = { "page_ops.state_calls", "1", METRIC_COUNTER,
-			  "updates of memcg-only items in a step" },
-	[STATE_SUM] = { "page_ops.state_absval", "1", METRIC_COUNTER, "sum of their absolute values" },
+	[LRUVEC_CALLS] = { "page_ops.lruvec_calls", "1", METRIC_GAUGE,
+			   "updates of lruvec items in a step, mean of its rounds" },
+	[LRUVEC_SUM] = { "page_ops.lruvec_absval", "1", METRIC_GAUGE, "sum of their absolute values" },
+	[EVENT_CALLS] = { "page_ops.event_calls", "1", METRIC_GAUGE,
+			  "counts of events in a step, mean of its rounds" },
+	[EVENT_SUM] = { "page_ops.event_absval", "1", METRIC_GAUGE, "sum of the counts" },
+	[STATE_CALLS] = { "page_ops.state_calls", "1", METRIC_GAUGE,
+			  "updates of memcg-only items in a step, mean of its rounds" },
+	[STATE_SUM] = { "page_ops.state_absval", "1", METRIC_GAUGE, "sum of their absolute values" },
 	[PER_PAGE] = { "page_ops.updates_per_page", "1", METRIC_RATIO, "updates of all kinds, per page" },
 	[SUM_PER_PAGE] = { "page_ops.absval_per_page", "1", METRIC_RATIO,
 			   "sum of absolute values of all kinds, per page" },
@@ -113,7 +115,7 @@ static void check_step(const struct scenario *s, const struct page_ops *o, const
 	uint64_t stride = step->op == ANON_FAULT || step->op == FILE_READ ? step->stride : 1;
 	uint64_t size = is_file_op(step) ? o->file_pages : o->memory;
 
-	if (step->op != ANON_EXIT && step->pages && step->from + (step->pages - 1) * stride >= size)
+	if (step->op != ANON_EXIT && step->op != MEMORY_MAX && step->pages && step->from + (step->pages - 1) * stride >= size)
 		complain(c, option_where(step, "pages"), "pages: the step reaches page %llu of %llu",
 			 (unsigned long long)(step->from + (step->pages - 1) * stride),
 			 (unsigned long long)size);
@@ -236,6 +238,9 @@ static bool do_step(struct task *t, struct workload_task *w, struct anon_object 
 	case FILE_READ:
 	case FILE_DROP:
 		return file_steps(t, w, step);
+	case MEMORY_MAX:
+		memcg_set_max(t, w->memcg, step->pages ? step->pages : COUNTER_NO_MAX);
+		return true;
 	}
 	return false;
 }
@@ -279,14 +284,16 @@ static void finish_step(struct host *host, const struct workload_task *w, size_t
 	const struct page_step *step = ((const struct page_ops *)w->own)->steps.items[i];
 	const struct step_done *done = &((const struct step_done *)w->state)[i];
 	const char *name = step->name ? step->name : op_names[step->op].name;
+	double rounds = ((const struct page_ops *)w->own)->rounds;
 	struct record *record = host->run->record;
 	uint64_t calls = 0, absval = 0;
 	char entity[512];
 
 	snprintf(entity, sizeof entity, "%s/%s", w->label, name);
 	for (int k = 0; k < NR_STAT_KINDS; k++) {
-		record_summary(record, &metrics[2 * k], entity, (double)done->calls.calls[k]);
-		record_summary(record, &metrics[2 * k + 1], entity, (double)done->calls.absval[k]);
+		record_summary(record, &metrics[2 * k], entity, (double)done->calls.calls[k] / rounds);
+		record_summary(record, &metrics[2 * k + 1], entity,
+			       (double)done->calls.absval[k] / rounds);
 		calls += done->calls.calls[k];
 		absval += done->calls.absval[k];
 	}

@@ -33,7 +33,7 @@ static bool number_in(const char *text, uint32_t part, double *value)
 		return end != text && !*end;
 	}
 	for (uint32_t i = 0; i < part; i++) {
-		text += strspn(text, "[,/");
+		text = counts_number(text);
 		*value = strtod(text, &end);
 		if (end == text)
 			return false;

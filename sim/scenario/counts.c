@@ -46,3 +46,8 @@ bool counts_split(char *line, char *fields[NR_COUNTS_FIELDS])
 		c++;
 	}
 }
+
+const char *counts_number(const char *value)
+{
+	return value + strspn(value, "[,/]");
+}

@@ -22,5 +22,7 @@ enum counts_field {
 FILE *counts_open(const char *name);
 /* Cuts a line into its fields, in place; false unless there are exactly so many. */
 bool counts_split(char *line, char *fields[NR_COUNTS_FIELDS]);
+/* Where the next number of a value begins: "22,24", "[-41,39]" and "4/1024" hold two. Its end if none. */
+const char *counts_number(const char *value);
 
 #endif

@@ -95,6 +95,24 @@ static void bind_release(struct expansion *x, const char *kernel)
 	environment_bind(&x->env, "release", pool_text(x->pool, kernel, major + minor));
 }
 
+/* The numbers of a value that holds several: value1, value2. */
+static void bind_numbers(struct expansion *x, const char *value)
+{
+	const char *number = counts_number(value);
+
+	for (int i = 1; *number; i++) {
+		size_t length = strcspn(number, ",/]");
+		char name[24];
+
+		if (i == 1 && !number[length])
+			return;
+		snprintf(name, sizeof name, "value%d", i);
+		environment_bind(&x->env, pool_text(x->pool, name, strlen(name)),
+				 pool_text(x->pool, number, length));
+		number = counts_number(number + length);
+	}
+}
+
 static bool same(const char *wanted, const char *field)
 {
 	return !wanted || !strcmp(wanted, field);
@@ -114,6 +132,7 @@ static bool bind_line(struct expansion *x, const struct table_use *use, char *fi
 	bind_field(x, "lru", fields[COUNTS_LRU]);
 	bind_field(x, "metric", fields[COUNTS_METRIC]);
 	bind_field(x, "value", fields[COUNTS_VALUE]);
+	bind_numbers(x, fields[COUNTS_VALUE]);
 	if (is)
 		bind_field(x, "is", is->kind == NODE_SCALAR ? is->text : "");
 	return true;
