@@ -85,13 +85,15 @@ static void test_published(void **state)
 						       "gap_mean", 0, 1 },
 			      &value, why));
 	assert_true(value == 32.6);
-	assert_true(published((struct published_from){ file, "E5c", "6.1.0", "cpus=2;N=10;D=32;read=leaf_stat",
-						       "css_flushes", 2, 1 },
-			      &value, why));
+	assert_true(
+		published((struct published_from){ file, "E5c", "6.1.0", "cpus=2;N=10;D=32;read=leaf_stat",
+						   "css_flushes", 2, 1 },
+			  &value, why));
 	assert_true(value == 24);
-	assert_true(published((struct published_from){ file, "E5b", "6.1.0", "cpus=1;target=leaf;phase_ms=1437",
-						       "visible_after_s", 0, 1e9 },
-			      &value, why));
+	assert_true(
+		published((struct published_from){ file, "E5b", "6.1.0", "cpus=1;target=leaf;phase_ms=1437",
+						   "visible_after_s", 0, 1e9 },
+			  &value, why));
 	assert_true(fabs(value - 576e6) < 1);
 }
 
@@ -109,12 +111,14 @@ static void test_published_wrong(void **state)
 	assert_non_null(strstr(why, "0 rows"));
 	assert_false(published((struct published_from){ .file = file, .experiment = "E5a" }, &value, why));
 	assert_null(strstr(why, "0 rows"));
-	assert_false(
-		published((struct published_from){ .file = file, .setup = setup, .metric = "css_flushes" },
-			  &value, why));
+	assert_false(published(
+		(struct published_from){
+			.file = file, .kernel = "6.1.0", .setup = setup, .metric = "css_flushes" },
+		&value, why));
 	assert_non_null(strstr(why, "not a number"));
 	assert_false(published(
-		(struct published_from){ .file = file, .setup = setup, .metric = "css_flushes", .part = 3 },
+		(struct published_from){
+			.file = file, .kernel = "6.1.0", .setup = setup, .metric = "css_flushes", .part = 3 },
 		&value, why));
 }
 
