@@ -115,7 +115,9 @@ static void check_step(const struct scenario *s, const struct page_ops *o, const
 	uint64_t stride = step->op == ANON_FAULT || step->op == FILE_READ ? step->stride : 1;
 	uint64_t size = is_file_op(step) ? o->file_pages : o->memory;
 
-	if (step->op != ANON_EXIT && step->op != MEMORY_MAX && step->pages && step->from + (step->pages - 1) * stride >= size)
+	bool has_range = step->op != ANON_EXIT && step->op != MEMORY_MAX;
+
+	if (has_range && step->pages && step->from + (step->pages - 1) * stride >= size)
 		complain(c, option_where(step, "pages"), "pages: the step reaches page %llu of %llu",
 			 (unsigned long long)(step->from + (step->pages - 1) * stride),
 			 (unsigned long long)size);
