@@ -16,6 +16,7 @@ enum {
 	M_LATENCY,
 	M_LATENCY_MEAN,
 	M_LATENCY_MAX,
+	M_FLUSHING,
 	M_PAGES,
 	M_PAGES_MEAN,
 	M_PAGES_MAX,
@@ -39,6 +40,8 @@ static const struct metric metrics[NR_METRICS] = {
 	[M_LATENCY] = { "stat.read_latency", "ns", METRIC_DISTRIBUTION, "of a read of memory.stat" },
 	[M_LATENCY_MEAN] = { "stat.read_latency.mean", "ns", METRIC_GAUGE, "of a cgroup's reads, mean" },
 	[M_LATENCY_MAX] = { "stat.read_latency.max", "ns", METRIC_GAUGE, "of a cgroup's reads, longest" },
+	[M_FLUSHING] = { "stat.flushing_read_latency", "ns", METRIC_DISTRIBUTION,
+			 "of a read of memory.stat that did a flush itself" },
 	[M_PAGES] = { "staleness.pages", "pages", METRIC_DISTRIBUTION,
 		      "|reported - true| at a read, of anon or file, whichever is more" },
 	[M_PAGES_MEAN] = { "staleness.pages.mean", "pages", METRIC_GAUGE, "of a cgroup's reads, mean" },
@@ -111,6 +114,7 @@ struct looks {
 
 struct level {
 	struct stat_reads reads;
+	struct histogram flushing;
 	struct looks now, total; /* of the sample at hand; of all */
 	double pages_max;        /* in the sample at hand */
 	char name[24];
@@ -152,6 +156,7 @@ static void reads_add(struct stat_reads *r, const struct stat_read *read)
 static void level_init(struct level *l, struct sim *sim, uint32_t depth)
 {
 	reads_init(&l->reads, sim);
+	histogram_init(&l->flushing, sim_arena(sim));
 	snprintf(l->name, sizeof l->name, "level:%" PRIu32, depth);
 }
 
@@ -185,14 +190,21 @@ static struct level *level_of(struct host *host, uint32_t depth)
 	return &sm->levels[depth];
 }
 
+static void level_add(struct level *l, const struct stat_read *read)
+{
+	reads_add(&l->reads, read);
+	if (read->flushes)
+		histogram_add(&l->flushing, read->latency / SIM_NS, 1);
+}
+
 void stat_metrics_read(struct host *host, struct memcg *m, const struct stat_read *read)
 {
 	struct stat_state *st = stat_of(host);
 
 	if (host->run && !host->run->measuring)
 		return;
-	reads_add(&st->metrics->all.reads, read);
-	reads_add(&level_of(host, m->depth)->reads, read);
+	level_add(&st->metrics->all, read);
+	level_add(level_of(host, m->depth), read);
 	if (st->options.per_cgroup == PER_CGROUP_NONE)
 		return;
 	if (!m->stat->reads) {
@@ -254,15 +266,22 @@ void stat_sample(struct host *host, sim_time_t now)
 
 /* ---- end of warm-up, end of run ---- */
 
+static void level_reset(struct level *l)
+{
+	reads_reset(&l->reads);
+	histogram_reset(&l->flushing);
+}
+
 void stat_measure(struct host *host)
 {
 	struct stat_metrics *sm = stat_of(host)->metrics;
 
 	sm->start = stat_of(host)->count;
 	decisions_measure(host);
-	reads_reset(&sm->all.reads);
+	level_reset(&sm->all);
 	for (uint32_t i = 0; i < sm->nr_levels; i++)
-		reads_reset(&sm->levels[i].reads);
+		level_reset(&sm->levels[i]);
+	flush_metrics_measure(host);
 }
 
 static void record_reads(struct record *record, const char *entity, const struct stat_reads *r)
@@ -280,6 +299,8 @@ static void record_level(struct record *record, const struct level *l)
 	const struct looks *sum = &l->total;
 
 	record_reads(record, l->name, &l->reads);
+	if (l->flushing.count)
+		record_histogram(record, &metrics[M_FLUSHING], l->name, &l->flushing);
 	if (sum->n <= 0)
 		return;
 	record_summary(record, &metrics[M_PAGES_TIME], l->name, sum->pages / sum->n);
@@ -322,6 +343,7 @@ void stat_finish(struct host *host)
 	struct record *record = host->run->record;
 
 	record_counts(record, &st->count, &st->metrics->start);
+	flush_metrics_finish(host);
 	record_level(record, &st->metrics->all);
 	for (uint32_t i = 0; i < st->metrics->nr_levels; i++)
 		record_level(record, &st->metrics->levels[i]);

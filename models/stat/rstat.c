@@ -271,6 +271,9 @@ void rstat_flush(struct task *t, struct flush *f, struct memcg *root, bool may_s
 	bool done = st->lock->flush(t, f, root, may_sleep);
 
 	task_sync(t);
-	if (done && start > root->stat->flushed_at)
+	if (!done)
+		return;
+	if (start > root->stat->flushed_at)
 		root->stat->flushed_at = start;
+	flush_metrics_add(root->host, f, root, start, t->clock);
 }

@@ -94,6 +94,7 @@ void stat_build_policies(struct host *host, const struct stat_policy policy[NR_S
 	st->flush_late = 2 * FLUSH_TIME; /* a machine that has been up: its root was flushed just now */
 	st->memcg_threshold = (uint64_t)host->charge_batch * host->nr_cpus;
 	stat_metrics_build(host);
+	flush_metrics_build(host);
 	decisions_build(host);
 	st->lock->init(host);
 	if (st->flush->init)

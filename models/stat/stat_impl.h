@@ -135,6 +135,7 @@ struct stat_policy {
 
 struct stat_inventory;
 struct stat_metrics;
+struct flush_metrics;
 
 struct stat_state {
 	struct stat_policy policy[NR_STAT_AXES];
@@ -161,6 +162,7 @@ struct stat_state {
 	struct delayed_work worker;
 	struct workqueue *wq;
 	struct stat_metrics *metrics;
+	struct flush_metrics *flush_metrics;
 	struct decision_state *decisions; /* decision.c */
 };
 
@@ -287,6 +289,15 @@ void stat_look(const struct memcg *m, sim_time_t now, struct stat_read *out);
 
 void stat_metrics_build(struct host *host);
 void stat_metrics_read(struct host *host, struct memcg *m, const struct stat_read *read);
+
+/* ---- flush_metrics.c ---- */
+
+void flush_metrics_build(struct host *host);
+/* A flush of the subtree of `root` took from start to end. */
+void flush_metrics_add(struct host *host, const struct flush *f, const struct memcg *root, sim_time_t start,
+		       sim_time_t end);
+void flush_metrics_measure(struct host *host);
+void flush_metrics_finish(struct host *host);
 
 /* ---- invariants.c ---- */
 

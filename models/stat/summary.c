@@ -23,6 +23,8 @@ static const struct summary_row rows[] = {
 	LATENCY("read of memory.stat, p90", "p90", "all"),
 	LATENCY("read of memory.stat, p99", "p99", "all"),
 	LATENCY("read of memory.stat, longest", "max", "all"),
+	{ "read that flushed itself, mean", "stat.flushing_read_latency.mean", "all", SUMMARY_MEAN, 1e-3,
+	  "us", 1 },
 	LATENCY("of the root, mean", "mean", "level:0"),
 	LATENCY("of the root, p90", "p90", "level:0"),
 	LATENCY("of cgroups at depth 1, mean", "mean", "level:1"),
