@@ -145,7 +145,7 @@ static void generations_task(struct task *t, void *arg)
 	struct mglru *g = x->g;
 
 	read_pages(t, x, f, 0, 40);
-	frame_t oldest = g->lists[1][LRU_FILE].tail, next = page_of(x->host, oldest)->prev;
+	frame_t oldest = g->lists[1][LRU_FILE][0].tail, next = page_of(x->host, oldest)->prev;
 
 	assert_int_equal(mglru_need_aging(g, ERA_6_1, 0), MGLRU_ENOUGH);
 	/* Four generations: the empty oldest goes, and the second youngest stops being active. */
@@ -158,8 +158,8 @@ static void generations_task(struct task *t, void *arg)
 	assert_true(mglru_age(t, x->lruvec, 0));
 	assert_int_equal(g->min_seq[LRU_FILE], 2);
 	assert_pages(x, 2, LRU_FILE, 40);
-	assert_null(g->lists[1][LRU_FILE].head);
-	assert_int_equal(g->lists[2][LRU_FILE].head, oldest);
+	assert_null(g->lists[1][LRU_FILE][0].head);
+	assert_int_equal(g->lists[2][LRU_FILE][0].head, oldest);
 	assert_int_equal(page_of(x->host, oldest)->next, next);
 	assert_int_equal(page_of(x->host, oldest)->flags & (PG_REFERENCED | PG_WORKINGSET), 0);
 	expect_active(x, LRU_INACTIVE_FILE, 40, 0);
@@ -314,7 +314,7 @@ static void broken_task(struct task *t, void *arg)
 	struct mglru *g = x->g;
 
 	read_pages(t, x, f, 0, 10);
-	frame_t frame = g->lists[1][LRU_FILE].head;
+	frame_t frame = g->lists[1][LRU_FILE][0].head;
 	struct page *page = page_of(x->host, frame), saved = *page;
 	struct mglru whole = *g;
 	struct mglru_node *n = mglru_node(x->host, 0);

@@ -185,7 +185,7 @@ static void refault_task(struct task *t, void *arg)
 
 	assert_int_equal(file_read(t, x->m, f, 0, NULL), FILE_MISS);
 	lru_add_drain(t);
-	frame_t frame = x->g->lists[1][LRU_FILE].head;
+	frame_t frame = x->g->lists[1][LRU_FILE][0].head;
 	struct page *page = page_of(x->host, frame);
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -287,7 +287,7 @@ static void test_broken(void **state)
 	x.file = file_create(x.f.host, 300);
 	fixture_spawn(&x.f, 0, read_same, &x);
 	fixture_run(&x.f);
-	struct page *page = page_of(x.f.host, 1);
+	struct page *page = page_of(x.f.host, x.f.host->pages->zones[0].first);
 
 	page->flags ^= PG_CACHED;
 	fixture_expect_broken(&x.f, pages_check, "file counts");

@@ -358,6 +358,65 @@ static void yield_lets_another_go_first(void **state)
 	sim_destroy(sim);
 }
 
+/* ---- equals ---- */
+
+struct equals {
+	struct task *sleepers[2], *waker;
+	uint32_t order[2], nr;
+};
+
+static void sleep_and_note(struct task *t, void *arg)
+{
+	struct equals *e = arg;
+
+	task_block(t);
+	e->order[e->nr++] = t->id;
+}
+
+/* It is behind the front itself, so that the front does not move while it wakes the others. */
+static void wake_the_younger_first(struct task *t, void *arg)
+{
+	struct equals *e = arg;
+
+	task_block(t);
+	for (int i = 1; i >= 0; i--) {
+		cpu_work(t, SIM_US);
+		task_sync(t);
+		task_wake(t->sim, t, e->sleepers[i]);
+	}
+}
+
+static void run_ahead(struct task *t, void *arg)
+{
+	struct equals *e = arg;
+
+	cpu_work(t, 100 * SIM_MS);
+	task_sync(t);
+	task_wake(t->sim, t, e->waker);
+}
+
+/* Sleepers with the same credit have the same vruntime: whoever was woken first runs first. */
+static void equals_run_in_the_order_of_waking(void **state)
+{
+	const struct machine m = plain_machine(1);
+	struct sim *sim = host_new(&m);
+	struct equals e = { 0 };
+
+	(void)state;
+	e.sleepers[0] = host_task(sim, 0, sleep_and_note, &e);
+	e.sleepers[1] = host_task(sim, 0, sleep_and_note, &e);
+	e.waker = host_task(sim, 0, wake_the_younger_first, &e);
+	host_task(sim, 0, run_ahead, &e);
+	uint32_t first = e.sleepers[1]->id, second = e.sleepers[0]->id;
+
+	host_finish(sim);
+	assert_int_equal(e.nr, 2);
+	assert_true(first > second);
+	assert_int_equal(e.order[0], first);
+	assert_int_equal(e.order[1], second);
+	sim_destroy(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +429,7 @@ int main(void)
 		cmocka_unit_test(the_preempted_moves_to_an_idle_cpu),
 		cmocka_unit_test(pinned_tasks_stay),
 		cmocka_unit_test(yield_lets_another_go_first),
+		cmocka_unit_test(equals_run_in_the_order_of_waking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,7 @@ static uint64_t free_pages(const struct host *host)
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; i < host->nr_nodes; i++)
-		nr += host->pages->nodes[i].nr_free;
+		nr += node_free(host, i);
 	return nr;
 }
 

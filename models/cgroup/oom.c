@@ -88,6 +88,7 @@ static void end_task(struct task *t, struct cgroup_task *victim)
 					   .run = exit_mmap,
 					   .arg = victim,
 					   .cpu = -1,
+					   .slept = true,
 				   });
 	}
 }

@@ -2,24 +2,34 @@
  * frames.c - page frames and who has the free ones, after mm/page_alloc.c of Linux 6.1 (rmqueue_pcplist,
  * rmqueue_bulk, free_unref_page_list).
  *
- * Every CPU keeps a list of free frames of each node and takes from, or gives back to, the node's own list
+ * Every CPU keeps a list of free frames of each zone and takes from, or gives back to, the zone's own list
  * only whole batches, under the zone's lock. The lists are stacks, so the frame freed last is used next.
  * Frames that were never used are handed out in order, which is why a large host costs memory only for what
  * it uses.
  *
- * A node has one zone here. What happens when its free frames fall to the low watermark is the business of
- * models/reclaim.
+ * The zones of a host lie in one array: one a node, and after them the small one for DMA that a PC has on its
+ * first node (watermarks.c says what follows from it). What happens when free frames fall to the low
+ * watermark is the business of models/reclaim.
  */
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
 
-#include <math.h>
+#define PCP_BATCH_MOST 63u   /* of every zone above 1 GiB */
+#define DMA_PAGES      3840u /* 15 MiB, as managed */
 
-#define PCP_BATCH_MOST 63u /* of every zone above 1 GiB */
-
-static struct page_cpu_list *cpu_list(const struct host *host, const struct task *t, uint32_t node)
+static struct page_cpu_list *cpu_list(const struct host *host, const struct task *t,
+				      const struct page_zone *zone)
 {
-	return &host->pages->lists[(size_t)t->cpu->id * host->nr_nodes + node];
+	const struct page_state *ps = host->pages;
+
+	return &ps->lists[(size_t)t->cpu->id * ps->nr_zones + (size_t)(zone - ps->zones)];
+}
+
+static struct page_zone *frame_zone(const struct host *host, frame_t frame)
+{
+	const struct page_state *ps = host->pages;
+
+	return frame < ps->dma_end ? &ps->zones[host->nr_nodes] : node_zone(host, ps->pages[frame].node);
 }
 
 static frame_t pop(struct page *pages, frame_t *stack)
@@ -36,85 +46,84 @@ static void push(struct page *pages, frame_t *stack, frame_t frame)
 	*stack = frame;
 }
 
-static frame_t node_take(struct page_state *ps, uint32_t nid)
+static frame_t zone_take(struct page_state *ps, struct page_zone *zone, uint32_t nid)
 {
-	struct page_node *node = &ps->nodes[nid];
-
-	node->nr_free--;
-	if (node->free)
-		return pop(ps->pages, &node->free);
-	ps->pages[node->fresh].node = (uint16_t)nid;
-	return node->fresh++;
+	zone->nr_free--;
+	if (zone->free)
+		return pop(ps->pages, &zone->free);
+	ps->pages[zone->fresh].node = (uint16_t)nid;
+	return zone->fresh++;
 }
 
-/* rmqueue_bulk(): a batch from the node to the running CPU's list; none if the node has none. */
-static void refill(struct task *t, struct host *host, uint32_t nid)
+/* rmqueue_bulk(): a batch from the zone to the running CPU's list; none if the zone has none. */
+static void refill(struct task *t, struct host *host, struct page_zone *zone, uint32_t nid)
 {
 	struct page_state *ps = host->pages;
-	struct page_node *node = &ps->nodes[nid];
 
-	spin_lock_irq(t, &node->lock);
-	struct page_cpu_list *list = cpu_list(host, t, nid);
-	uint32_t nr = node->nr_free < node->batch ? (uint32_t)node->nr_free : node->batch;
+	spin_lock_irq(t, &zone->lock);
+	struct page_cpu_list *list = cpu_list(host, t, zone);
+	uint32_t nr = zone->nr_free < zone->batch ? (uint32_t)zone->nr_free : zone->batch;
 	frame_t batch[PCP_BATCH_MOST];
 
 	for (uint32_t i = 0; i < nr; i++)
-		batch[i] = node_take(ps, nid);
+		batch[i] = zone_take(ps, zone, nid);
 	while (nr--) {
 		push(ps->pages, &list->free, batch[nr]);
 		list->nr++;
 		cpu_defer(t, host->costs->zone_page);
 	}
-	spin_unlock_irq(t, &node->lock);
+	spin_unlock_irq(t, &zone->lock);
 }
 
-static void give_back(struct task *t, struct host *host, uint32_t nid)
+static void give_back(struct task *t, struct host *host, struct page_zone *zone, uint32_t nr)
 {
 	struct page_state *ps = host->pages;
-	struct page_node *node = &ps->nodes[nid];
 
-	spin_lock_irq(t, &node->lock);
-	struct page_cpu_list *list = cpu_list(host, t, nid);
+	spin_lock_irq(t, &zone->lock);
+	struct page_cpu_list *list = cpu_list(host, t, zone);
 
-	for (uint32_t i = 0; i < node->batch && list->free; i++) {
-		push(ps->pages, &node->free, pop(ps->pages, &list->free));
+	for (uint32_t i = 0; i < nr && list->free; i++) {
+		push(ps->pages, &zone->free, pop(ps->pages, &list->free));
 		list->nr--;
-		node->nr_free++;
+		zone->nr_free++;
 		cpu_defer(t, host->costs->zone_page);
 	}
-	spin_unlock_irq(t, &node->lock);
+	spin_unlock_irq(t, &zone->lock);
 }
 
-/* From the running CPU's list of that node, which is filled if it is empty. */
-static frame_t take(struct task *t, struct host *host, uint32_t nid)
+/* From the running CPU's list of that zone, which is filled if it is empty. */
+static frame_t take(struct task *t, struct host *host, struct page_zone *zone, uint32_t nid)
 {
-	struct page_state *ps = host->pages;
-	struct page_cpu_list *list = cpu_list(host, t, nid);
+	struct page_cpu_list *list = cpu_list(host, t, zone);
 
-	if (!list->free && ps->nodes[nid].nr_free) {
-		refill(t, host, nid);
-		list = cpu_list(host, t, nid); /* the task may have been moved since */
+	list->free_factor /= 2;
+	if (!list->free && zone->nr_free) {
+		refill(t, host, zone, nid);
+		list = cpu_list(host, t, zone); /* the task may have been moved since */
 	}
 	if (!list->free)
 		return NO_FRAME;
 	list->nr--;
-	return pop(ps->pages, &list->free);
+	return pop(host->pages->pages, &list->free);
 }
 
 /* get_page_from_freelist(); mark NULL: ALLOC_NO_WATERMARKS. */
 static frame_t get_page(struct task *t, struct host *host, const enum watermark *mark)
 {
 	uint32_t local = t->cpu->node;
-	frame_t frame = NO_FRAME;
 
 	cpu_defer(t, host->costs->page_alloc);
-	for (uint32_t i = 0; !frame && i < host->nr_nodes; i++) {
+	for (uint32_t i = 0; i < host->nr_nodes; i++) {
 		uint32_t nid = (local + i) % host->nr_nodes;
 
-		if (!mark || node_free(host, nid) > node_watermark(host, nid, *mark))
-			frame = take(t, host, nid);
+		for (struct page_zone *z = node_zone(host, nid); z; z = node_zone_next(host, z)) {
+			frame_t frame = !mark || zone_above(z, *mark) ? take(t, host, z, nid) : NO_FRAME;
+
+			if (frame)
+				return frame;
+		}
 	}
-	return frame;
+	return NO_FRAME;
 }
 
 frame_t frame_alloc_above(struct task *t, struct host *host, enum watermark mark)
@@ -131,44 +140,60 @@ frame_t frame_alloc(struct task *t, struct host *host)
 	return frame ? frame : reclaim_alloc(t, host);
 }
 
-/* nr_pcp_high(): little while kswapd is at work, which can only count what is on the node's own list. */
-static uint32_t cpu_list_most(const struct page_node *node)
+/* nr_pcp_high(): little while kswapd is at work, which can only count what is on the zone's own list. */
+static uint32_t cpu_list_most(const struct page_zone *zone)
 {
-	return node->reclaiming && node->high > 4 * node->batch ? 4 * node->batch : node->high;
+	return zone->reclaiming && zone->high > 4 * zone->batch ? 4 * zone->batch : zone->high;
+}
+
+/* nr_pcp_free(): a batch, twice as much each time that nothing was taken meanwhile, but a batch is left. */
+static uint32_t nr_to_give_back(const struct page_zone *zone, struct page_cpu_list *list, uint32_t most)
+{
+	uint32_t nr = zone->batch << list->free_factor, least = zone->batch;
+
+	if (nr < most - zone->batch)
+		list->free_factor++;
+	else
+		nr = most - zone->batch;
+	return nr > least ? nr : least;
 }
 
 void frame_free(struct task *t, struct host *host, frame_t frame)
 {
 	struct page_state *ps = host->pages;
-	uint32_t nid = ps->pages[frame].node;
-	struct page_cpu_list *list = cpu_list(host, t, nid);
+	struct page_zone *zone = frame_zone(host, frame);
+	struct page_cpu_list *list = cpu_list(host, t, zone);
+	uint32_t most = cpu_list_most(zone);
 
 	cpu_defer(t, host->costs->page_free);
 	ps->pages[frame].flags = 0;
 	push(ps->pages, &list->free, frame);
-	if (++list->nr > cpu_list_most(&ps->nodes[nid]))
-		give_back(t, host, nid);
+	if (++list->nr >= most)
+		give_back(t, host, zone, nr_to_give_back(zone, list, most));
 }
 
 void frames_drain(struct task *t, struct host *host)
 {
-	for (uint32_t nid = 0; nid < host->nr_nodes; nid++) {
+	for (uint32_t i = 0; i < host->pages->nr_zones; i++) {
+		struct page_zone *zone = &host->pages->zones[i];
+
 		task_sync(t);
-		while (cpu_list(host, t, nid)->free)
-			give_back(t, host, nid);
+		while (cpu_list(host, t, zone)->free)
+			give_back(t, host, zone, zone->batch);
 	}
 }
 
 uint64_t frames_used(const struct host *host)
 {
+	const struct page_state *ps = host->pages;
 	uint64_t used = 0;
 
-	for (uint32_t nid = 0; nid < host->nr_nodes; nid++) {
-		const struct page_node *node = &host->pages->nodes[nid];
+	for (uint32_t i = 0; i < ps->nr_zones; i++) {
+		const struct page_zone *zone = &ps->zones[i];
 
-		used += node->end - node->first - node->nr_free;
+		used += zone->end - zone->first - zone->nr_free;
 		for (uint32_t cpu = 0; cpu < host->nr_cpus; cpu++)
-			used -= host->pages->lists[(size_t)cpu * host->nr_nodes + nid].nr;
+			used -= ps->lists[(size_t)cpu * ps->nr_zones + i].nr;
 	}
 	return used;
 }
@@ -199,14 +224,20 @@ static uint32_t cpu_batch(uint64_t pages)
 }
 
 /* zone_highsize(): the low watermark, shared by the node's CPUs, but at least four batches. */
-static uint32_t cpu_high(const struct host *host, uint32_t batch)
+static uint32_t cpu_high(const struct host *host, const struct page_zone *zone)
 {
-	double kib = (double)(host->memory / 1024);
-	double min_free = fmin(fmax(floor(sqrt(kib * 16)), 128), 262144); /* init_per_zone_wmark_min(), KiB */
-	double low = min_free * 1.25 / (PAGE_SIZE / 1024);
-	uint32_t high = (uint32_t)(low / host->nr_cpus); /* the machine's share of a CPU is the node's */
+	uint64_t high = zone->watermark[WMARK_LOW] * host->nr_nodes / host->nr_cpus;
 
-	return high > 4 * batch ? high : 4 * batch;
+	return high > 4 * zone->batch ? (uint32_t)high : 4 * zone->batch;
+}
+
+static void zone_range(struct page_zone *zone, struct lock_class *class, uint64_t first, uint64_t end)
+{
+	spin_lock_init(&zone->lock, class);
+	zone->first = zone->fresh = (frame_t)first;
+	zone->end = (frame_t)end;
+	zone->nr_free = end - first;
+	zone->batch = cpu_batch(zone->nr_free);
 }
 
 void frames_build(struct host *host)
@@ -214,20 +245,21 @@ void frames_build(struct host *host)
 	struct page_state *ps = host->pages;
 	uint64_t per_node = host->memory / PAGE_SIZE / host->nr_nodes;
 	struct lock_class *class = lock_class(host->sim, "&zone->lock");
+	uint32_t dma = per_node > 4 * DMA_PAGES ? DMA_PAGES : 0; /* what is smaller is no PC */
 
 	/* One more than there are: frame 0 stands for none. */
 	ps->pages = arena_array(sim_arena(host->sim), per_node * host->nr_nodes + 1, sizeof *ps->pages);
 	ps->nodes = sim_alloc(host->sim, host->nr_nodes * sizeof *ps->nodes);
-	ps->lists = arena_array(sim_arena(host->sim), (size_t)host->nr_cpus * host->nr_nodes,
+	ps->nr_zones = host->nr_nodes + !!dma;
+	ps->dma_end = 1 + dma;
+	ps->zones = sim_alloc(host->sim, ps->nr_zones * sizeof *ps->zones);
+	ps->lists = arena_array(sim_arena(host->sim), (size_t)host->nr_cpus * ps->nr_zones,
 				sizeof *ps->lists);
-	for (uint32_t i = 0; i < host->nr_nodes; i++) {
-		struct page_node *node = &ps->nodes[i];
-
-		spin_lock_init(&node->lock, class);
-		node->first = node->fresh = (frame_t)(1 + i * per_node);
-		node->end = (frame_t)(node->first + per_node);
-		node->nr_free = per_node;
-		node->batch = cpu_batch(per_node);
-		node->high = cpu_high(host, node->batch);
-	}
+	for (uint32_t i = 0; i < host->nr_nodes; i++)
+		zone_range(&ps->zones[i], class, 1 + i * per_node + (i ? 0 : dma), 1 + (i + 1) * per_node);
+	if (dma)
+		zone_range(&ps->zones[host->nr_nodes], class, 1, 1 + dma);
+	watermarks_build(host);
+	for (uint32_t i = 0; i < ps->nr_zones; i++)
+		ps->zones[i].high = cpu_high(host, &ps->zones[i]);
 }

@@ -45,8 +45,8 @@ static void count_pages(const struct host *host, struct page_counts *own, uint64
 {
 	const struct page_state *ps = host->pages;
 
-	for (uint32_t nid = 0; nid < host->nr_nodes; nid++)
-		for (frame_t frame = ps->nodes[nid].first; frame < ps->nodes[nid].fresh; frame++) {
+	for (uint32_t i = 0; i < ps->nr_zones; i++)
+		for (frame_t frame = ps->zones[i].first; frame < ps->zones[i].fresh; frame++) {
 			const struct page *page = &ps->pages[frame];
 
 			if (!(page->flags & PG_CHARGED))

@@ -57,7 +57,6 @@ void page_build(struct host *host)
 	host->pages->cache_class = lock_class(host->sim, "&mapping->i_pages");
 	page_waiters_build(host);
 	frames_build(host);
-	watermarks_build(host);
 	lru_build(host);
 	tmpfs_build(host);
 }

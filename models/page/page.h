@@ -88,22 +88,26 @@ static inline struct lruvec *memcg_lruvec(struct memcg *m, uint32_t node)
 
 enum watermark { WMARK_MIN, WMARK_LOW, WMARK_HIGH, NR_WMARKS };
 
-/* Free frames of a node, and of a node on one CPU (struct per_cpu_pages). */
-struct page_node {
+/* Free frames of a zone, and of a zone on one CPU (struct per_cpu_pages). */
+struct page_zone {
 	struct spinlock lock; /* class "&zone->lock" */
 	frame_t free;         /* a stack */
 	frame_t fresh, end;   /* never used so far */
-	uint32_t first;       /* of its frames */
+	frame_t first;        /* of its frames */
 	uint64_t nr_free;
 	uint64_t watermark[NR_WMARKS]; /* of nr_free; watermarks.c */
-	uint32_t batch;                /* frames that move between a CPU and the node at a time */
+	uint64_t reserve;              /* on top of each mark: lowmem_reserve for ordinary allocations */
+	uint32_t batch;                /* frames that move between a CPU and the zone at a time */
 	uint32_t high;                 /* most frames on one CPU's list */
 	bool reclaiming;               /* ZONE_RECLAIM_ACTIVE: kswapd is at work */
-	struct spinlock lru_lock;      /* lru_lock: per_node */
+};
+struct page_node {
+	struct spinlock lru_lock; /* lru_lock: per_node */
 };
 struct page_cpu_list {
 	frame_t free;
 	uint32_t nr;
+	uint32_t free_factor; /* how often frames went back with none taken between: doubles what goes */
 };
 struct folio_batch {
 	uint32_t nr;
@@ -122,7 +126,10 @@ struct page_state {
 	struct page *pages;
 	struct page_node *nodes;
 	struct page_cpu *cpus;
-	struct page_cpu_list *lists; /* [cpu * nr_nodes + node] */
+	struct page_zone *zones;     /* one a node, by its number, and after them the first node's ZONE_DMA */
+	uint32_t nr_zones;           /* nr_nodes, and one more where there is a ZONE_DMA */
+	frame_t dma_end;             /* frames below are ZONE_DMA's */
+	struct page_cpu_list *lists; /* [cpu * nr_zones + zone] */
 	uint32_t batch;              /* PAGEVEC_SIZE */
 	bool node_lock;              /* lru_lock: per_node */
 	struct lock_class *lru_class, *cache_class;

@@ -42,15 +42,31 @@ void frames_drain(struct task *t, struct host *host);
 uint64_t frames_used(const struct host *host);
 void frames_build(struct host *host);
 
-static inline uint64_t node_free(const struct host *host, uint32_t node)
+/* The zones of a node, in the order in which allocations come to them; NULL after the last. */
+static inline struct page_zone *node_zone(const struct host *host, uint32_t node)
 {
-	return host->pages->nodes[node].nr_free;
+	return &host->pages->zones[node];
 }
-static inline uint64_t node_watermark(const struct host *host, uint32_t node, enum watermark mark)
+static inline struct page_zone *node_zone_next(const struct host *host, const struct page_zone *zone)
 {
-	return host->pages->nodes[node].watermark[mark];
+	const struct page_state *ps = host->pages;
+
+	return zone == ps->zones && ps->nr_zones > host->nr_nodes ? &ps->zones[host->nr_nodes] : NULL;
 }
-void watermarks_build(struct host *host); /* watermarks.c */
+
+/* zone_watermark_ok() for an ordinary page. */
+static inline bool zone_above(const struct page_zone *zone, enum watermark mark)
+{
+	return zone->nr_free > zone->watermark[mark] + zone->reserve;
+}
+
+/* watermarks.c; sums over the zones of a node, marks without reserves */
+uint64_t node_free(const struct host *host, uint32_t node);
+uint64_t node_watermark(const struct host *host, uint32_t node, enum watermark mark);
+/* Is some zone of the node, is every one above its mark, and by `more` frames? */
+bool node_above(const struct host *host, uint32_t node, enum watermark mark);
+bool node_all_above(const struct host *host, uint32_t node, enum watermark mark, uint64_t more);
+void watermarks_build(struct host *host);
 
 /* The frame as a page of m, charged by the caller in this step. */
 void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint32_t object, uint32_t index,

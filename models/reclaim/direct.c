@@ -3,8 +3,8 @@
  * and try_to_free_pages() of mm/vmscan.c, Linux 6.1, for single pages that may wait.
  *
  * It wakes the kswapd of every node and takes what is above the min mark. If nothing is, it reclaims 32 pages
- * for the whole machine and gives back what its CPU has kept free, as often as that makes progress, and 16
- * times more without; then the OOM killer is asked.
+ * for the whole machine and, if there still is none, gives back what its CPU has kept free, as often as that
+ * makes progress, and 16 times more without; then the OOM killer is asked.
  */
 #include "models/pressure/pressure.h"
 #include "models/reclaim/reclaim_impl.h"
@@ -45,6 +45,8 @@ frame_t reclaim_alloc(struct task *t, struct host *host)
 		if (frame || t->preempt_count || t->irq_count || task_killed(t))
 			return frame;
 		fruitless = reclaim_direct(t) ? 0 : fruitless + 1;
+		if (!fruitless && (frame = frame_alloc_above(t, host, WMARK_MIN)))
+			return frame;
 		frames_drain(t, host);
 		task_sync(t);
 		if (fruitless <= MAX_RECLAIM_RETRIES)

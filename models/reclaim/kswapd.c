@@ -22,7 +22,13 @@ struct kswapd {
 
 static bool balanced(const struct host *host, uint32_t node)
 {
-	return node_free(host, node) > node_watermark(host, node, WMARK_HIGH);
+	return node_above(host, node, WMARK_HIGH);
+}
+
+static void mark_reclaiming(struct host *host, uint32_t node, bool reclaiming)
+{
+	for (struct page_zone *z = node_zone(host, node); z; z = node_zone_next(host, z))
+		z->reclaiming = reclaiming;
 }
 
 static bool hopeless(const struct kswapd *k)
@@ -51,7 +57,7 @@ static void balance(struct task *t, struct kswapd *k)
 		.nr_to_reclaim = high > SWAP_CLUSTER_MAX ? high : SWAP_CLUSTER_MAX,
 	};
 
-	host->pages->nodes[k->node].reclaiming = true;
+	mark_reclaiming(host, k->node, true);
 	while (sc.priority >= 1) {
 		task_sync(t);
 		if (balanced(host, k->node))
@@ -64,7 +70,7 @@ static void balance(struct task *t, struct kswapd *k)
 		if (sc.nr_scanned < sc.nr_to_reclaim || sc.nr_reclaimed == before)
 			sc.priority--;
 	}
-	host->pages->nodes[k->node].reclaiming = false;
+	mark_reclaiming(host, k->node, false);
 	if (sc.priority < 1 && !sc.nr_reclaimed)
 		k->failures++;
 	if (ops->end_call)
@@ -103,8 +109,9 @@ void kswapd_wake(struct task *t, uint32_t node)
 	if (k->task)
 		task_wake(t->sim, t, k->task);
 	else
-		k->task = task_spawn(t->sim,
-				     &(struct task_attr){ .name = k->name, .run = run, .arg = k, .cpu = -1 });
+		k->task = task_spawn(
+			t->sim, &(struct task_attr){
+					.name = k->name, .run = run, .arg = k, .cpu = -1, .slept = true });
 }
 
 void reclaim_start(struct host *host)

@@ -136,7 +136,7 @@ void mglru_add(struct task *t, struct lruvec *lruvec, frame_t frame)
 	}
 	page->flags |= PG_LRU;
 	page_set_place(page, gen);
-	page_list_add(host->pages->pages, &g->lists[gen][type], frame);
+	page_list_add(host->pages->pages, mglru_list(host, g, gen, type, frame), frame);
 	mglru_count_pages(t, lruvec, type, gen, 1);
 }
 
@@ -147,7 +147,8 @@ void mglru_del(struct task *t, struct lruvec *lruvec, frame_t frame)
 	enum lru_type type = page_type(page);
 
 	cpu_defer(t, host->costs->lru_del);
-	page_list_del(host->pages->pages, &mglru_of(lruvec)->lists[page_on_list(page)][type], frame);
+	page_list_del(host->pages->pages, mglru_list(host, mglru_of(lruvec), page_on_list(page), type, frame),
+		      frame);
 	mglru_count_pages(t, lruvec, type, (uint32_t)page_gen(page), -1);
 	page->flags &= (uint16_t)~PG_LRU;
 	page->gen = 0;

@@ -7,6 +7,9 @@
  * generation it belongs to (sizes follow that) and the list it stands on (whether a list is empty follows
  * that). A walk of page tables changes the first and leaves the second to the next eviction that comes by.
  *
+ * The lists are also by zone, and eviction looks at the next lower zone only when the list of the higher one
+ * is empty: the few pages in ZONE_DMA stay for as long as there are others as old.
+ *
  * Three eras: 6.1, 6.12 and 6.18 (mglru_era()). docs/model-mglru.md says which rule is where.
  */
 #ifndef MODELS_RECLAIM_MGLRU_H
@@ -21,6 +24,7 @@
 #define MGLRU_BATCH      SHRINK_MOST /* 64: pages isolated in one batch, at most */
 #define MGLRU_LOOKED_AT  4096u       /* and looked at */
 #define MGLRU_FIELD_MOST 3u          /* of page.refs, two bits */
+#define MGLRU_ZONES      2u          /* ordinary pages, ZONE_DMA's */
 #define NO_GEN           (-1)
 
 enum mglru_era { ERA_6_1, ERA_6_12, ERA_6_18 };
@@ -56,7 +60,7 @@ struct memcg_lru_place { /* among the lruvecs of its node; mglru_memcg_lru.c */
 
 struct mglru {
 	uint64_t max_seq, min_seq[2];
-	struct page_list lists[MGLRU_GENS][2];
+	struct page_list lists[MGLRU_GENS][2][MGLRU_ZONES];
 	int64_t nr_pages[MGLRU_GENS][2];
 	int64_t moving[MGLRU_GENS][2]; /* by walks that are under way: not in nr_pages yet */
 	struct mglru_control control;
@@ -104,6 +108,18 @@ static inline void page_set_gen(struct page *page, uint32_t gen)
 static inline void page_set_place(struct page *page, uint32_t gen)
 {
 	page->gen = (uint8_t)(gen << 4 | (gen + 1));
+}
+
+/* The list of a generation and type on which the frame stands. */
+static inline struct page_list *mglru_list(const struct host *host, struct mglru *g, uint32_t gen,
+					   enum lru_type type, frame_t frame)
+{
+	return &g->lists[gen][type][frame < host->pages->dma_end];
+}
+/* Is nothing left of a generation, to see by its lists? */
+static inline bool mglru_lists_empty(const struct mglru *g, uint32_t gen, enum lru_type type)
+{
+	return !g->lists[gen][type][0].head && !g->lists[gen][type][1].head;
 }
 
 static inline void page_clear_refs(struct page *page)

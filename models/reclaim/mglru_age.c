@@ -25,9 +25,9 @@ void mglru_push_on(struct task *t, struct lruvec *lruvec, enum lru_type type, fr
 		page->refs = 0;
 		mglru_count_move(t, lruvec, type, from, to);
 	}
-	page_list_del(host->pages->pages, &g->lists[page_on_list(page)][type], frame);
+	page_list_del(host->pages->pages, mglru_list(host, g, page_on_list(page), type, frame), frame);
 	page_set_place(page, to);
-	page_list_add_tail(host->pages->pages, &g->lists[to][type], frame);
+	page_list_add_tail(host->pages->pages, mglru_list(host, g, to, type, frame), frame);
 	cpu_defer(t, host->costs->lru_add);
 }
 
@@ -47,7 +47,7 @@ bool mglru_advance(struct lruvec *lruvec, uint32_t swappiness)
 
 	for (enum lru_type type = mglru_first_type(swappiness); type <= LRU_FILE; type++)
 		while (min_seq[type] + MGLRU_MIN_GENS <= g->max_seq &&
-		       !g->lists[mglru_gen(min_seq[type])][type].head)
+		       mglru_lists_empty(g, mglru_gen(min_seq[type]), type))
 			min_seq[type]++;
 	/* An empty file side never runs ahead of anon. */
 	if (swappiness) {
@@ -89,14 +89,15 @@ enum mglru_need mglru_need_aging(const struct mglru *g, enum mglru_era era, uint
 static bool raise_oldest(struct task *t, struct lruvec *lruvec, enum lru_type type, uint32_t swappiness)
 {
 	struct mglru *g = mglru_of(lruvec);
-	const struct page_list *oldest = &g->lists[mglru_gen(g->min_seq[type])][type];
+	const struct page_list *oldest = g->lists[mglru_gen(g->min_seq[type])][type];
 	uint32_t remaining = MGLRU_LOOKED_AT;
 
-	while (oldest->tail && (type == LRU_FILE || swappiness)) {
-		mglru_push_on(t, lruvec, type, oldest->tail);
-		if (!--remaining)
-			return false;
-	}
+	for (uint32_t zone = 0; zone < MGLRU_ZONES; zone++)
+		while (oldest[zone].tail && (type == LRU_FILE || swappiness)) {
+			mglru_push_on(t, lruvec, type, oldest[zone].tail);
+			if (!--remaining)
+				return false;
+		}
 	leave_oldest(g, type, g->min_seq[type] + 1);
 	return true;
 }

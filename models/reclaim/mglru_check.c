@@ -6,11 +6,12 @@
  */
 #include "models/reclaim/mglru.h"
 
-static void check_list(const struct lruvec *lruvec, uint32_t list, enum lru_type type,
+static void check_list(const struct lruvec *lruvec, uint32_t list, enum lru_type type, uint32_t zone,
 		       int64_t found[MGLRU_GENS], struct record *record)
 {
-	const struct page *pages = lruvec_host(lruvec)->pages->pages;
-	const struct page_list *l = &mglru_of(lruvec)->lists[list][type];
+	const struct page_state *ps = lruvec_host(lruvec)->pages;
+	const struct page *pages = ps->pages;
+	const struct page_list *l = &mglru_of(lruvec)->lists[list][type][zone];
 	uint64_t length = page_list_length(pages, l, UINT32_MAX), strange = 0;
 
 	record_invariant(record, "I17 list", length != UINT64_MAX,
@@ -22,7 +23,8 @@ static void check_list(const struct lruvec *lruvec, uint32_t list, enum lru_type
 		const struct page *page = &pages[frame];
 
 		if (page_gen(page) == NO_GEN || page_on_list(page) != list || page_type(page) != type ||
-		    (page->flags & (PG_LRU | PG_ACTIVE)) != PG_LRU || page->memcg != lruvec->memcg->id)
+		    (page->flags & (PG_LRU | PG_ACTIVE)) != PG_LRU || page->memcg != lruvec->memcg->id ||
+		    (frame < ps->dma_end) != zone)
 			strange++;
 		else
 			found[page_gen(page)]++;
@@ -44,7 +46,8 @@ void mglru_check(const struct lruvec *lruvec, struct record *record)
 				 "%s node %u type %d: %lld generations", lruvec->memcg->path, lruvec->node,
 				 (int)type, (long long)gens);
 		for (uint32_t list = 0; list < MGLRU_GENS; list++)
-			check_list(lruvec, list, type, found, record);
+			for (uint32_t zone = 0; zone < MGLRU_ZONES; zone++)
+				check_list(lruvec, list, type, zone, found, record);
 		for (uint32_t gen = 0; gen < MGLRU_GENS; gen++)
 			record_invariant(record, "I17 size",
 					 found[gen] == g->nr_pages[gen][type] + g->moving[gen][type],

@@ -2,9 +2,10 @@
  * mglru_evict.c - one batch of eviction: sort, isolate, have it judged, put back what stays; after
  * evict_folios(), isolate_folios(), scan_folios(), sort_folio() and isolate_folio() of mm/vmscan.c.
  *
- * The oldest list of a type is read from its old end. What a walk has promoted goes to the list where it
- * belongs; what was read too often goes one generation on; the rest is isolated, until there are 64. All of
- * it is one step under the lock, so a batch synchronises when it takes the lock and not page by page.
+ * The oldest list of a type is read from its old end, that of ordinary pages before that of ZONE_DMA. What a
+ * walk has promoted goes to the list where it belongs; what was read too often goes one generation on; the
+ * rest is isolated, until there are 64. All of it is one step under the lock, so a batch synchronises when it
+ * takes the lock and not page by page.
  *
  * A page that survives joins the youngest generation, whatever it was: otherwise the next batch would find it
  * again. One that merely lost a race is tried once more at once.
@@ -25,9 +26,9 @@ static void to_young_end(struct host *host, struct mglru *g, enum lru_type type,
 {
 	struct page *page = page_of(host, frame);
 
-	page_list_del(host->pages->pages, &g->lists[page_on_list(page)][type], frame);
+	page_list_del(host->pages->pages, mglru_list(host, g, page_on_list(page), type, frame), frame);
 	page_set_place(page, list);
-	page_list_add(host->pages->pages, &g->lists[list][type], frame);
+	page_list_add(host->pages->pages, mglru_list(host, g, list, type, frame), frame);
 }
 
 /* Does it stay because of what it is read? */
@@ -104,22 +105,23 @@ static void isolate(struct task *t, struct lruvec *lruvec, frame_t frame)
 static uint64_t scan(struct task *t, struct lruvec *lruvec, struct batch *b, uint32_t limit)
 {
 	struct mglru *g = mglru_of(lruvec);
-	const struct page_list *list = &g->lists[mglru_gen(g->min_seq[b->type])][b->type];
+	const struct page_list *lists = g->lists[mglru_gen(g->min_seq[b->type])][b->type];
 	uint64_t looked_at = 0, sorted = 0;
 
 	if (mglru_nr_gens(g, b->type) == MGLRU_MIN_GENS)
 		return 0;
-	while (list->tail && looked_at < MGLRU_LOOKED_AT && b->nr < MGLRU_BATCH) {
-		frame_t frame = list->tail;
+	for (uint32_t zone = 0; zone < MGLRU_ZONES; zone++)
+		while (lists[zone].tail && looked_at < MGLRU_LOOKED_AT && b->nr < MGLRU_BATCH) {
+			frame_t frame = lists[zone].tail;
 
-		looked_at++;
-		if (sort(t, lruvec, frame, b->type, limit)) {
-			sorted++;
-		} else {
-			isolate(t, lruvec, frame);
-			b->frames[b->nr++] = frame;
+			looked_at++;
+			if (sort(t, lruvec, frame, b->type, limit)) {
+				sorted++;
+			} else {
+				isolate(t, lruvec, frame);
+				b->frames[b->nr++] = frame;
+			}
 		}
-	}
 	if (sorted)
 		count_memcg_events(t, lruvec->memcg, PGREFILL, sorted);
 	return b->nr || looked_at == MGLRU_LOOKED_AT ? looked_at : 0;

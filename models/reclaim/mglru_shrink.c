@@ -50,15 +50,14 @@ static uint64_t unprotected(const struct memcg *m, const struct scan_control *sc
 bool mglru_machine_has_enough(const struct lruvec *lruvec, const struct scan_control *sc)
 {
 	const struct host *host = lruvec_host(lruvec);
-	uint64_t free = node_free(host, lruvec->node);
 	enum watermark mark = sc->kswapd ? WMARK_HIGH : WMARK_LOW;
 
 	if (mglru_era(host) == ERA_6_1)
 		return sc->nr_reclaimed >= sc->nr_to_reclaim && sc->priority <= DEF_PRIORITY - 2 &&
-		       free >= node_watermark(host, lruvec->node, mark);
+		       node_all_above(host, lruvec->node, mark, 0);
 	if (sc->nr_reclaimed >= sc->nr_to_reclaim)
 		return true;
-	return sc->kswapd && free > node_watermark(host, lruvec->node, WMARK_HIGH) + MGLRU_BATCH;
+	return sc->kswapd && node_all_above(host, lruvec->node, WMARK_HIGH, MGLRU_BATCH);
 }
 
 static bool age(struct task *t, struct lruvec *lruvec, struct scan_control *sc, uint32_t swappiness)

@@ -253,7 +253,7 @@ static double free_frames(const struct host *host)
 	uint64_t nr = 0;
 
 	for (uint32_t node = 0; node < host->nr_nodes; node++)
-		nr += host->pages->nodes[node].nr_free;
+		nr += node_free(host, node);
 	return (double)nr;
 }
 

@@ -1,8 +1,9 @@
 /*
  * runqueue.c - the tasks that wait for a CPU, in the order in which they will run.
  *
- * A pairing heap by (vruntime, id) whose links are in the tasks: the kernel's red-black tree without its
- * balancing, since all that is asked of it is the first, and to take one out from anywhere.
+ * A pairing heap by (vruntime, time of queueing, id) whose links are in the tasks: the kernel's red-black
+ * tree, where an equal goes behind, without its balancing, since all that is asked of it is the first, and to
+ * take one out from anywhere. Equals are common: sleepers that are placed with the same credit.
  */
 #include "sim/hw/bitmap.h"
 #include "sim/hw/sched.h"

@@ -155,7 +155,7 @@ static void tick(struct sim *sim, struct slot *slot)
 		return;
 	sched_account(t);
 	bool slice_over = cpu->nr_queued && sim->now >= cpu->slice_start + slice_of(sched_of(sim), cpu) &&
-			  runs_before(cpu->queue, t);
+			  cpu->queue->vruntime <= t->vruntime; /* of equals the waiting one */
 
 	if (!slice_over && !cpu->need_resched) {
 		sched_tick_arm(sim, cpu);
@@ -321,7 +321,7 @@ static void set_vruntime(const struct sched *s, struct task *t, const struct cpu
 {
 	uint64_t credit = s->machine->latency / 2;
 
-	if (!t->switches)
+	if (!t->switches && !t->slept)
 		t->vruntime = cpu->min_vruntime + s->machine->slice;
 	else if (t->vruntime + credit < cpu->min_vruntime)
 		t->vruntime = cpu->min_vruntime - credit;

@@ -41,7 +41,9 @@ void sched_break_watchers(struct sim *sim, struct task *t);
 /* runqueue.c: the waiting tasks of a CPU; its first is cpu->queue. */
 static inline bool runs_before(const struct task *a, const struct task *b)
 {
-	return a->vruntime < b->vruntime || (a->vruntime == b->vruntime && a->id < b->id);
+	if (a->vruntime != b->vruntime)
+		return a->vruntime < b->vruntime;
+	return a->wait_since < b->wait_since || (a->wait_since == b->wait_since && a->id < b->id);
 }
 void runqueue_add(struct sched *s, struct cpu *cpu, struct task *t);
 void runqueue_remove(struct sched *s, struct cpu *cpu, struct task *t);

@@ -240,6 +240,7 @@ struct task *task_spawn(struct sim *sim, const struct task_attr *attr)
 	t->weight = attr->weight ? attr->weight : 1024;
 	t->bandwidth = attr->bandwidth;
 	t->shares_core = s->shared_core > 0;
+	t->slept = attr->slept;
 	if (attr->cpu >= 0) {
 		t->pinned = true;
 		t->cpu = &s->cpus[attr->cpu];

@@ -78,6 +78,7 @@ struct task {
 	bool in_user;     /* the private work at hand is user work */
 	bool spin_broken; /* preempted while spinning: give up the spin */
 	bool pinned;      /* never migrates off `cpu` */
+	bool slept;       /* placed as if woken, the first time too */
 	bool timed_out;   /* its deadline ended its sleep */
 	uint16_t rcu_nesting;
 	sim_time_t preempt_since, irq_since, rcu_since;
@@ -111,6 +112,7 @@ struct task_attr {
 	int32_t cpu;                     /* pinned there; -1: placed by the scheduler */
 	struct bandwidth *bandwidth;
 	sim_time_t start; /* when it becomes runnable, absolute; 0: now */
+	bool slept;       /* stands for one that has slept so far: has a sleeper's credit, as if woken */
 };
 
 /* A new runnable task. Callable from anywhere; a task synchronises first. */
