@@ -24,7 +24,8 @@ struct anon_shadow_ops {
 struct swap_state {
 	const struct device *device; /* NULL: no swap */
 	uint32_t nr_slots;           /* slots are 1 .. nr_slots */
-	uint32_t used, next;         /* where the search for a free one goes on */
+	uint32_t used;
+	struct swap_clusters *clusters; /* swap_clusters.c */
 	uint32_t *owners;            /* by slot: memcg id and one more; 0: free */
 	frame_t *writing;            /* by slot: swap_writing() */
 	const struct anon_shadow_ops *shadows;
@@ -43,6 +44,13 @@ static inline struct swap_state *swap_of(const struct host *host)
 {
 	return &host->backing->swap;
 }
+
+/* ---- swap_clusters.c ---- */
+
+/* A free slot for the CPU; there is one. It is free for others until its owner is written down. */
+swap_slot_t swap_slot_take(struct swap_state *swap, uint32_t cpu);
+void swap_slot_give(struct swap_state *swap, swap_slot_t slot);
+void swap_clusters_build(struct host *host);
 
 void swap_build(struct host *host);
 void swap_sample(struct host *host, sim_time_t now);

@@ -3,9 +3,7 @@
  * mm/page_io.c and __mem_cgroup_try_charge_swap() of mm/memcontrol.c, Linux 6.1.
  *
  * A slot is charged to its cgroup's memory.swap from when it is taken to when it is freed; the cgroup stays
- * the owner, whoever reads the page back. Free slots are found by going on from where the last was found,
- * which is how a device without seeks fills its clusters: pages that go out together lie together, and share
- * nodes of the swap cache.
+ * the owner, whoever reads the page back. Which slot it is: swap_clusters.c.
  */
 #include "models/backing/backing_impl.h"
 
@@ -87,14 +85,6 @@ void swap_set_writing(struct host *host, swap_slot_t slot, frame_t frame)
 
 /* ---- slots ---- */
 
-/* scan_swap_map_slots(): there is a free one. */
-static swap_slot_t find_slot(struct swap_state *swap)
-{
-	while (swap->owners[swap->next])
-		swap->next = swap->next % swap->nr_slots + 1;
-	return swap->next;
-}
-
 static bool charge(struct task *t, struct memcg *m)
 {
 	struct page_counter *over;
@@ -129,12 +119,13 @@ swap_slot_t swap_alloc(struct task *t, struct memcg *m)
 		return NO_SWAP;
 	}
 	cpu_defer(t, host->costs->swap_slot);
-	slot = find_slot(swap);
+	slot = swap_slot_take(swap, t->cpu->id);
 	swap->owners[slot] = m->id + 1;
 	swap->used++;
 	if (charge(t, m))
 		return slot;
 	swap->owners[slot] = 0;
+	swap_slot_give(swap, slot);
 	swap->used--;
 	return NO_SWAP;
 }
@@ -152,6 +143,7 @@ void swap_free(struct task *t, swap_slot_t slot)
 	if (swap->device->ops->free)
 		swap->device->ops->free(t, swap->device->state, slot);
 	swap->owners[slot] = 0;
+	swap_slot_give(swap, slot);
 	swap->used--;
 	uncharge(t, m);
 	task_sync(t);
@@ -208,7 +200,7 @@ void swap_build(struct host *host)
 	if (!swap->device)
 		return;
 	swap->nr_slots = (uint32_t)swap->device->ops->pages(swap->device->options);
-	swap->next = 1;
+	swap_clusters_build(host);
 	swap->owners = arena_array(sim_arena(host->sim), (size_t)swap->nr_slots + 1, sizeof *swap->owners);
 	swap->writing = arena_array(sim_arena(host->sim), (size_t)swap->nr_slots + 1, sizeof *swap->writing);
 	swap->shadows = host_policy_ops(host, "anon_shadow");

@@ -41,6 +41,7 @@ struct zram_options {
 	struct dist ratio;
 	double same_filled;
 	sim_time_t compress, decompress; /* 0: the algorithm's */
+	sim_time_t io;
 };
 
 static const struct option rows[] = {
@@ -62,6 +63,9 @@ static const struct option rows[] = {
 	OPTION(struct zram_options, decompress, OPT_DURATION, .fallback = "0s",
 	       .help = "CPU time to decompress a page; 0: the algorithm's",
 	       .source = "published: mean of random reads of 4 KiB from zram"),
+	OPTION(struct zram_options, io, OPT_DURATION, .fallback = "0s",
+	       .help = "CPU time of a write or read beside that: page to bio, bio to device and back",
+	       .source = "0: what is in the times above, which were measured through the block layer or not"),
 };
 static const struct option_table options_table = OPTION_TABLE("zram", struct zram_options, rows);
 
@@ -202,6 +206,8 @@ static bool zram_write(struct task *t, void *device, swap_slot_t slot)
 	struct zram *z = device;
 	uint32_t size;
 
+	cpu_work(t, z->options->io);
+	task_sync(t);
 	if (is_same_filled(z)) {
 		keep_word(t, z, slot);
 		return true;
@@ -226,6 +232,7 @@ static void zram_read(struct task *t, void *device, swap_slot_t slot)
 {
 	const struct zram *z = device;
 
+	cpu_work(t, z->options->io);
 	if (z->sizes[slot] == SAME_FILLED)
 		cpu_work(t, z->host->costs->page_clear);
 	else if (z->sizes[slot] == PAGE_SIZE)

@@ -14,7 +14,7 @@
 
 struct memhog {
 	uint64_t pages, grow, file_pages;
-	uint32_t file_passes;
+	uint32_t repeat, file_passes;
 	const char *file;
 	sim_time_t grow_at;
 	sim_time_t hold, work;
@@ -22,6 +22,8 @@ struct memhog {
 
 static const struct option rows[] = {
 	OPTION(struct memhog, pages, OPT_U64, .fallback = "0", .max = "1G", .help = "taken at once"),
+	OPTION(struct memhog, repeat, OPT_U32, .fallback = "1", .min = "1",
+	       .help = "how often they are written to in order (-r)"),
 	OPTION(struct memhog, grow, OPT_U64, .fallback = "0", .max = "1G", .help = "pages taken later"),
 	OPTION(struct memhog, grow_at, OPT_DURATION, .fallback = "0s",
 	       .help = "simulated time at which it takes more, at the earliest"),
@@ -93,18 +95,21 @@ static bool read_file(struct task *t, struct workload_task *w)
 	return true;
 }
 
-static bool take(struct task *t, struct workload_task *w, struct anon_object *memory, uint64_t upto)
+static bool take(struct task *t, struct workload_task *w, struct anon_object *memory, uint64_t from,
+		 uint64_t upto)
 {
 	const struct memhog *o = w->own;
 	struct hog *hog = w->state;
 	struct memcg *level;
 
-	for (; hog->position < upto; hog->position++) {
-		if (!anon_touch(t, memory, hog->position, &level)) {
+	for (uint64_t i = from; i < upto; i++) {
+		if (!anon_touch(t, memory, i, &level)) {
 			workload_out_of_memory(w, level);
 			return false;
 		}
 		workload_return(t, w);
+		if (hog->position == i)
+			hog->position++;
 		w->ops++;
 		if (o->work)
 			user_work(t, o->work);
@@ -145,7 +150,7 @@ static bool grow(struct task *t, struct workload_task *w, struct anon_object *me
 	if (t->clock < o->grow_at && !hold(t, o->grow_at - t->clock))
 		return false;
 	begin_growth(t, w);
-	return take(t, w, memory, o->pages + o->grow);
+	return take(t, w, memory, o->pages, o->pages + o->grow);
 }
 
 static void run(struct task *t, struct workload_task *w)
@@ -153,13 +158,15 @@ static void run(struct task *t, struct workload_task *w)
 	const struct memhog *o = w->own;
 	struct hog *hog = w->state;
 	struct anon_object *memory;
+	bool alive = true;
 
 	if (!read_file(t, w))
 		return;
 	memory = anon_create(w->host, w->memcg, o->pages + o->grow + 1);
-	if (take(t, w, memory, o->pages) && grow(t, w, memory)) {
+	for (uint32_t i = 0; alive && i < o->repeat; i++)
+		alive = take(t, w, memory, 0, o->pages);
+	if (alive && grow(t, w, memory))
 		hog->done = hold(t, o->hold);
-	}
 	anon_unmap(t, memory);
 }
 
