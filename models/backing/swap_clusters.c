@@ -2,8 +2,8 @@
  * swap_clusters.c - which slot of swap is taken next, after scan_swap_map_try_ssd_cluster() and its
  * neighbours of mm/swapfile.c, Linux 6.1 to 6.11, for devices without seeks.
  *
- * Slots come in clusters of 256. A CPU has one of its own, in which it goes on from where it was; when that is
- * full it takes the cluster that has been free for longest. So pages that one CPU writes in a row lie
+ * Slots come in clusters of 256. A CPU has one of its own, in which it goes on from where it was; when that
+ * is full it takes the cluster that has been free for longest. So pages that one CPU writes in a row lie
  * together and share nodes of the swap cache, and CPUs keep out of each other's. A cluster joins the queue of
  * free ones when its last slot is given back; a CPU whose own has been emptied meanwhile gives it up, unless
  * it is the first of the queue. Without a free cluster the search goes on, slot by slot, from where the CPU
