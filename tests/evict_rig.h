@@ -95,7 +95,7 @@ static shadow_t fifo_eviction(struct task *t, frame_t frame, struct memcg *targe
 
 	return shadow_pack(host, (struct shadow_fields){ .workingset = page->flags & PG_WORKINGSET,
 							 .node = page->node,
-							 .memcg = target->id,
+							 .css_id = target->css_id,
 							 .stamp = rig_seen.evictions++ });
 }
 

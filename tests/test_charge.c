@@ -147,19 +147,19 @@ static void objects(struct task *t, void *arg)
 
 	/* Another cgroup takes the stock over: bytes stay with their owner, and are found again. */
 	assert_true(object_charge(t, d, 0, NR_SLAB_RECLAIMABLE_B, 592, NULL));
-	assert_ptr_equal(stock->memcg, d);
-	assert_int_equal(c->spare_bytes, 2 * 4096 - 7 * 592);
+	assert_ptr_equal(stock->objcg, d->objcg);
+	assert_int_equal(c->objcg->spare_bytes, 2 * 4096 - 7 * 592);
 	assert_true(object_charge(t, c, 0, NR_SLAB_RECLAIMABLE_B, 592, NULL));
-	assert_int_equal(c->spare_bytes, 0);
-	assert_int_equal(d->spare_bytes, 4096 - 592);
+	assert_int_equal(c->objcg->spare_bytes, 0);
+	assert_int_equal(d->objcg->spare_bytes, 4096 - 592);
 	assert_int_equal(stat_truth(d, NR_SLAB_RECLAIMABLE_B), 592); /* passed on when it lost the stock */
 	/* Before it took the stock back it had to ask for a page: then there is more than a page in it. */
 	assert_int_equal(c->nr_kmem, 3);
 	assert_int_equal(stock->bytes, 3 * 4096 - 8 * 592);
 
 	for (int i = 0; i < 8; i++)
-		object_uncharge(t, c, 0, NR_SLAB_RECLAIMABLE_B, 592);
-	object_uncharge(t, d, 0, NR_SLAB_RECLAIMABLE_B, 592);
+		object_uncharge(t, c->objcg->id, 0, NR_SLAB_RECLAIMABLE_B, 592);
+	object_uncharge(t, d->objcg->id, 0, NR_SLAB_RECLAIMABLE_B, 592);
 	assert_int_equal(c->object_bytes, 0);
 	assert_int_equal(d->object_bytes, 0);
 	assert_true(c->nr_kmem <= 1); /* whole pages went to the stock of pages */
@@ -181,8 +181,8 @@ static void free_by_rcu(struct task *t, void *arg)
 	assert_true(object_charge(t, c, 0, NR_SLAB_RECLAIMABLE_B, 592, NULL));
 	assert_true(kmem_charge_pages(t, c, 1, NULL));
 	assert_int_equal(c->nr_kmem, 2);
-	object_uncharge_rcu(t, c, 0, NR_SLAB_RECLAIMABLE_B, 592);
-	object_uncharge_rcu(t, c, 0, NR_PAGETABLE, PAGE_SIZE);
+	object_uncharge_rcu(t, c->objcg->id, 0, NR_SLAB_RECLAIMABLE_B, 592);
+	object_uncharge_rcu(t, c->objcg->id, 0, NR_PAGETABLE, PAGE_SIZE);
 	cpu_work(t, SIM_US);
 	task_sync(t);
 	assert_int_equal(c->object_bytes, 592 + PAGE_SIZE);

@@ -26,13 +26,13 @@ static int close_host(void **state)
 /* CONFIG_NODES_SHIFT 10: 64 - (1 + 1 + 10 + 16). */
 static void layout(void **state)
 {
-	const struct shadow_fields ones = { .stamp = 1, .memcg = 1, .node = 1, .workingset = true };
+	const struct shadow_fields ones = { .stamp = 1, .css_id = 2, .node = 1, .workingset = true };
 
 	(void)state;
 	assert_int_equal(workingset_stamp_bits(f.host), 36);
 	/* From low to high: workingset, node, memcg (ids begin with 1), stamp. */
 	assert_int_equal(shadow_pack(f.host, ones), 1 | 1 << 1 | 2 << 11 | (uint64_t)1 << 27);
-	assert_true(shadow_pack(f.host, (struct shadow_fields){ 0 }) != NO_SHADOW);
+	assert_true(shadow_pack(f.host, (struct shadow_fields){ .css_id = 1 }) != NO_SHADOW);
 }
 
 static void there_and_back(void **state)
@@ -44,7 +44,7 @@ static void there_and_back(void **state)
 	for (int i = 0; i < 10000; i++) {
 		const struct shadow_fields in = { .workingset = stream_below(&s, 2),
 						  .node = (uint32_t)stream_below(&s, 1024),
-						  .memcg = (uint32_t)stream_below(&s, 65535),
+						  .css_id = 1 + (uint32_t)stream_below(&s, 65535),
 						  .stamp = stream_below(&s, UINT64_MAX) };
 		const slot_t slot = slot_of_shadow(shadow_pack(f.host, in));
 		const struct shadow_fields out = shadow_unpack(f.host, slot_shadow(slot));
@@ -53,7 +53,7 @@ static void there_and_back(void **state)
 		assert_false(slot_is_frame(slot) || slot_is_swap(slot));
 		assert_int_equal(out.workingset, in.workingset);
 		assert_int_equal(out.node, in.node);
-		assert_int_equal(out.memcg, in.memcg);
+		assert_int_equal(out.css_id, in.css_id);
 		assert_int_equal(out.stamp, in.stamp & (((uint64_t)1 << 36) - 1));
 	}
 }

@@ -107,6 +107,23 @@ static void uncharge(struct task *t, struct memcg *m)
 	mod_memcg_state(t, m, MEMCG_SWAP, -1);
 }
 
+/* mem_cgroup_id_put(): slots name their owner by its id, and so keep a removed one's. */
+static void forget(struct task *t, struct memcg *m)
+{
+	if (--m->nr_swap || m->life < MEMCG_OFFLINE)
+		return;
+	memcg_put_css_id(m);
+	memcg_ref_gone(t, m);
+}
+
+/* mem_cgroup_id_get_online(): a removed cgroup's page that goes out now is charged to its parent's swap. */
+static struct memcg *swap_payer(struct memcg *m)
+{
+	while (m->life >= MEMCG_OFFLINE && !m->nr_swap)
+		m = m->parent;
+	return m;
+}
+
 swap_slot_t swap_alloc(struct task *t, struct memcg *m)
 {
 	struct host *host = m->host;
@@ -114,6 +131,7 @@ swap_slot_t swap_alloc(struct task *t, struct memcg *m)
 	swap_slot_t slot;
 
 	shared_step(t);
+	m = swap_payer(m);
 	if (swap->used == swap->nr_slots) {
 		swap->full += swap->device != NULL;
 		return NO_SWAP;
@@ -122,11 +140,13 @@ swap_slot_t swap_alloc(struct task *t, struct memcg *m)
 	slot = swap_slot_take(swap, t->cpu->id);
 	swap->owners[slot] = m->id + 1;
 	swap->used++;
+	m->nr_swap++;
 	if (charge(t, m))
 		return slot;
 	swap->owners[slot] = 0;
 	swap_slot_give(swap, slot);
 	swap->used--;
+	forget(t, m);
 	return NO_SWAP;
 }
 
@@ -146,6 +166,7 @@ void swap_free(struct task *t, swap_slot_t slot)
 	swap_slot_give(swap, slot);
 	swap->used--;
 	uncharge(t, m);
+	forget(t, m);
 	task_sync(t);
 }
 
@@ -230,14 +251,18 @@ static void check(struct host *host, struct record *record)
 		}
 	record_invariant(record, "swap", used == swap->used, "%lld slots have owners, %lld are in use",
 			 (long long)used, (long long)swap->used);
-	for (uint32_t i = host->cgroups->nr; --i;) { /* children come after their parents */
-		const struct memcg *m = host->cgroups->all[i];
+	uint32_t nr;
+	struct memcg **order = memcg_order(host, &nr);
 
-		record_invariant(record, "swap", m->swap.usage == owned[i],
+	while (--nr) {
+		const struct memcg *m = order[nr];
+
+		record_invariant(record, "swap", m->swap.usage == owned[m->id],
 				 "%s: memory.swap %lld, has %lld slots", m->path, (long long)m->swap.usage,
-				 (long long)owned[i]);
-		owned[m->parent->id] += owned[i];
+				 (long long)owned[m->id]);
+		owned[m->parent->id] += owned[m->id];
 	}
+	sim_free(host->sim, order, host->cgroups->nr * sizeof(*order));
 }
 
 void swap_finish(struct host *host)

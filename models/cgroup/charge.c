@@ -152,8 +152,11 @@ void memcg_uncharge(struct task *t, struct memcg *m, uint64_t nr)
 		return;
 	m->memory.in_flight += (int64_t)nr;
 	cgroups->walks++;
+	m->nr_pins++;
 	page_counter_uncharge(t, &m->memory, nr);
+	m->nr_pins--;
 	cgroups->walks--;
+	memcg_ref_gone(t, m);
 }
 
 uint64_t memcg_current(const struct memcg *m)

@@ -115,7 +115,7 @@ void memcg_handle_over_high(struct task *t)
 
 bool memcg_proactive_reclaim(struct task *t, struct memcg *m, uint64_t nr)
 {
-	bool small_steps = m->host->kernel_version >= 607;
+	uint32_t version = m->host->kernel_version;
 	uint32_t retries = MAX_RECLAIM_RETRIES;
 	uint64_t done = 0;
 
@@ -126,7 +126,9 @@ bool memcg_proactive_reclaim(struct task *t, struct memcg *m, uint64_t nr)
 			return false;
 		if (!retries)
 			lru_add_drain_all(t); /* last attempt: pages in others' batches too */
-		if (small_steps && want > SWAP_CLUSTER_MAX)
+		if (version >= 609) /* a call takes 32 at least, whatever it is asked for */
+			want /= 4;
+		else if (version >= 607 && want > SWAP_CLUSTER_MAX)
 			want = SWAP_CLUSTER_MAX;
 		reclaimed = reclaim_memcg(t, m, want, true, true);
 		if (!reclaimed && !retries--)

@@ -38,15 +38,16 @@ static struct stocked count_stocks(const struct host *host)
 			if (slot->nr > s.most)
 				s.most = slot->nr;
 		}
-		if (stock->objects.memcg)
-			s.bytes[stock->objects.memcg->id] += stock->objects.bytes;
+		if (stock->objects.objcg)
+			s.bytes[stock->objects.objcg->memcg->id] += stock->objects.bytes;
 	}
 	return s;
 }
 
 static void check_memcg(const struct memcg *m, const struct stocked *s, struct record *record)
 {
-	uint64_t own = memcg_is_root(m) ? 0 : m->nr_charged + s->pages[m->id];
+	/* Of the root only what it has from cgroups that were removed. */
+	uint64_t own = (memcg_is_root(m) ? m->nr_kmem : m->nr_charged) + s->pages[m->id];
 	uint64_t children = 0;
 	bool walking = m->host->cgroups->walks > 0;
 	int64_t in_flight = m->memory.in_flight;
@@ -63,7 +64,10 @@ static void check_memcg(const struct memcg *m, const struct stocked *s, struct r
 			 walking || m->memory.usage <= m->memory.max || m->memory.usage <= m->memory.forced,
 			 "%s: usage %lld above max %lld pages", m->path, (long long)m->memory.usage,
 			 (long long)m->memory.max);
-	uint64_t kernel = m->object_bytes + m->spare_bytes + s->bytes[m->id];
+	uint64_t kernel = m->object_bytes + s->bytes[m->id];
+
+	for (const struct obj_cgroup *objcg = m->objcgs; objcg; objcg = objcg->next)
+		kernel += objcg->spare_bytes;
 
 	record_invariant(record, "kernel memory", m->nr_kmem * PAGE_SIZE == kernel,
 			 "%s: %lld pages charged, %lld bytes accounted for", m->path, (long long)m->nr_kmem,
@@ -74,8 +78,11 @@ void cgroups_check(struct host *host, struct record *record)
 {
 	struct stocked s = count_stocks(host);
 
-	for (uint32_t i = 0; i < host->cgroups->nr; i++)
-		check_memcg(host->cgroups->all[i], &s, record);
+	struct memcg *m;
+
+	for (uint32_t i = 0; (m = memcg_at(host->cgroups, &i)); i++)
+		if (m->life != MEMCG_GONE)
+			check_memcg(m, &s, record);
 	record_invariant(record, "I9", s.most <= host->charge_batch,
 			 "a CPU holds %lld pages of one memcg, batch %u", (long long)s.most,
 			 host->charge_batch);

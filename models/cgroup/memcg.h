@@ -61,10 +61,35 @@ struct cgroup_task {
 	struct cgroup_task *next, **prev; /* of the memcg's tasks */
 };
 
+/*
+ * Who pays for an object of the kernel (struct obj_cgroup): the cgroup that it was made in, and after that
+ * one's removal the nearest ancestor that is not removed. Objects name it by number, which is that of the
+ * cgroup, and keep neither the cgroup nor its memory alive: only the number is not given away meanwhile.
+ */
+struct obj_cgroup {
+	struct memcg *memcg;
+	uint64_t refs;           /* the cgroup while it exists, its objects, and stocks of bytes */
+	uint64_t spare_bytes;    /* charged, and in no CPU's stock (nr_charged_bytes) */
+	uint32_t id; /* index in cgroup_state.objcgs, and in .all as long as the cgroup exists */
+	struct obj_cgroup *next, **prev; /* of those that memcg pays for */
+};
+
+/* A cgroup's way to the end; life.h. */
+enum memcg_life {
+	MEMCG_ONLINE,
+	MEMCG_DYING,   /* removed: its directory is gone (CSS_DYING) */
+	MEMCG_OFFLINE, /* css_offline() has run: references alone keep it */
+	MEMCG_RELEASED, /* the last one is gone */
+	MEMCG_GONE      /* it has left the tree */
+};
+
 struct memcg {
 	struct host *host;
-	struct memcg *parent, *first_child, *last_child, *next_sibling;
+	struct memcg *parent, *first_child, *last_child, *next_sibling, *prev_sibling;
 	uint32_t id;                          /* index in cgroup_state.all; 0 is the root */
+	uint16_t css_id; /* 1 to 65,535, in shadow entries and swap records; 0: given back (mem_cgroup_id) */
+	uint8_t life;    /* enum memcg_life */
+	bool transient;  /* made and removed during the run: not a row in results */
 	uint32_t depth;                       /* root 0 */
 	const char *name;                     /* last component; "" for the root */
 	const char *path;                     /* "/" for the root, "/parent1/child2" */
@@ -87,16 +112,36 @@ struct memcg {
 	uint64_t nr_charged;   /* pages charged directly to it: the truth for invariant I10 */
 	uint64_t nr_kmem;      /* of those, pages of kernel memory */
 	uint64_t object_bytes; /* of those, bytes in objects that exist */
-	uint64_t spare_bytes;  /* and bytes that no CPU's stock holds (objcg->nr_charged_bytes) */
+	/* References that keep a removed cgroup (12.3), beside the pages charged to it; life.c. */
+	uint32_t nr_children; /* cgroups below it that are not freed */
+	uint32_t nr_stocks;   /* CPUs whose stock of pages names it */
+	uint32_t nr_pins;     /* walkers, sockets, and who else holds it */
+	uint64_t nr_swap;     /* slots of swap that it owns */
+	uint32_t nr_online;   /* itself and the cgroups right below it, but for those that are offline */
+	uint32_t nr_descendants, nr_dying_descendants; /* cgroup.stat */
+	struct obj_cgroup *objcg;                      /* its own */
+	struct obj_cgroup *objcgs;                     /* all that it pays for */
+	struct cgroup_end *end;                        /* life.c; NULL: it is not removed */
 };
 
 struct memcg_stock; /* of one CPU; stock.h */
 struct stream;
 struct workqueue;
 
+struct cgroup_life; /* life.c */
+
+#define MOST_CSS_IDS 65535u /* MEM_CGROUP_ID_MAX */
+
 struct cgroup_state {
-	struct memcg **all; /* in order of creation: parents before children */
+	struct memcg **all; /* by number; NULL: that one is gone */
+	struct obj_cgroup **objcgs;
 	uint32_t nr, capacity;
+	struct memcg **by_css_id; /* by css_id; NULL: none */
+	uint32_t nr_css_ids;      /* in use */
+	uint32_t free_css_id;     /* below it all are in use */
+	uint32_t *free;           /* numbers that can be given away again, a stack */
+	uint32_t nr_free;
+	struct cgroup_life *life;
 	struct memcg *root;
 	struct memcg_stock *stocks; /* by CPU */
 	struct stream *victims;     /* which slot of a full stock is drained */
@@ -112,17 +157,69 @@ struct cgroup_state {
 void cgroups_build(struct host *host);
 /* One more cgroup; `name` stays alive. Its statistics are stat_build_memcg()'s. */
 struct memcg *memcg_create(struct memcg *parent, const char *name);
+/* The way back, for life.c: of one without users and references; out of the tree, and then of memory. */
+void memcg_leave(struct memcg *m);
+void memcg_destroy(struct memcg *m);
+/* Gives the css_id back: shadow entries that hold it find nobody, or the next who gets it. */
+void memcg_put_css_id(struct memcg *m);
 /* "/a/b" or a glob pattern ("parent*" matches within one component, leading '/' optional). */
 struct memcg *memcg_find(const struct host *host, const char *path);
 /* All that match, in order of creation; returns the number. `out` has room for cgroups->nr. */
 uint32_t memcg_match(const struct host *host, const char *pattern, struct memcg **out);
 /* The next of the subtree of `root` in pre-order, starting from NULL. */
 struct memcg *memcg_next(struct memcg *root, struct memcg *position);
+/*
+ * The same for a walk that takes time: what it returns is held until the next call, and so is in the tree;
+ * those that nobody can hold any more are passed over. Ends with NULL; who stops before calls memcg_put().
+ * In a step.
+ */
+struct memcg *memcg_walk(struct task *t, struct memcg *root, struct memcg *position);
 bool memcg_is_descendant(const struct memcg *m, const struct memcg *root); /* or the same */
+
+/* for (uint32_t i = 0; (m = memcg_at(cgroups, &i)); i++): all that exist, by number. */
+static inline struct memcg *memcg_at(const struct cgroup_state *cgroups, uint32_t *i)
+{
+	while (*i < cgroups->nr && !cgroups->all[*i])
+		++*i;
+	return *i < cgroups->nr ? cgroups->all[*i] : NULL;
+}
+/* All that exist, parents before children; an array of cgroups->nr to be freed with sim_free(). */
+struct memcg **memcg_order(const struct host *host, uint32_t *nr);
 
 static inline bool memcg_is_root(const struct memcg *m)
 {
 	return !m->parent;
+}
+/* mem_cgroup_online(): until css_offline() has run. */
+static inline bool memcg_online(const struct memcg *m)
+{
+	return m->life < MEMCG_OFFLINE;
+}
+static inline struct memcg *memcg_by_css_id(const struct host *host, uint32_t css_id)
+{
+	return host->cgroups->by_css_id[css_id];
+}
+static inline struct obj_cgroup *objcg_by_id(const struct host *host, uint32_t id)
+{
+	return host->cgroups->objcgs[id];
+}
+void objcg_init(struct host *host, struct memcg *m); /* m's own, of m's number */
+/* Something that named it is gone. The last gives back what is left over, and the number. object.c */
+void objcg_put(struct task *t, struct obj_cgroup *objcg);
+/* reparent_state(): all that m pays for is its parent's. No time passes. */
+void objcgs_reparent(struct memcg *m);
+
+/* ---- references; life.c ---- */
+
+/* A walker, a socket, ... begins to hold m; false: nobody can any more (css_tryget()). In a step. */
+bool memcg_tryget(struct memcg *m);
+void memcg_put(struct task *t, struct memcg *m);
+/* One of the references that are counted elsewhere is gone: was it the last of a removed cgroup? */
+void memcg_unreferenced(struct task *t, struct memcg *m);
+static inline void memcg_ref_gone(struct task *t, struct memcg *m)
+{
+	if (__builtin_expect(m->life == MEMCG_OFFLINE, 0))
+		memcg_unreferenced(t, m);
 }
 
 /* ---- page counters; page_counter.c. Each level is a step of its own. ---- */

@@ -65,13 +65,16 @@ struct memory_stat_base {
 
 static bool is_kept(const struct memcg *m)
 {
+	if (m->transient)
+		return false;
 	return m->depth <= 1 || m->memory.max != COUNTER_NO_MAX || m->memory.high != COUNTER_NO_MAX;
 }
 
 void memory_stat_measure(struct host *host)
 {
-	for (uint32_t i = 0; i < host->cgroups->nr; i++) {
-		struct memcg *m = host->cgroups->all[i];
+	struct memcg *m;
+
+	for (uint32_t i = 0; (m = memcg_at(host->cgroups, &i)); i++) {
 
 		if (!is_kept(m))
 			continue;
@@ -123,15 +126,17 @@ void memory_stat_sample(struct host *host, sim_time_t now)
 
 	sample_one(host, root, now);
 	for (struct memcg *m = root->first_child; m; m = m->next_sibling)
-		sample_one(host, m, now);
+		if (!m->transient)
+			sample_one(host, m, now);
 }
 
 void memory_stat_results(struct host *host)
 {
 	struct record *record = host->run->record;
 
-	for (uint32_t i = 0; i < host->cgroups->nr; i++) {
-		struct memcg *m = host->cgroups->all[i];
+	struct memcg *m;
+
+	for (uint32_t i = 0; (m = memcg_at(host->cgroups, &i)); i++) {
 
 		if (!is_kept(m))
 			continue;

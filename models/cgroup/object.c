@@ -10,7 +10,8 @@
  * What is freed by RCU is uncharged when its grace period is over, on the CPU that freed it. The kernel does
  * that in softirq context; here a worker of that CPU does it, since statistics are updated by tasks alone.
  *
- * Objects of the root are not charged (get_obj_cgroup_from_current() has none for it).
+ * Objects of the root are not charged (get_obj_cgroup_from_current() has none for it); but those of a cgroup
+ * that is removed are its parent's from then on (struct obj_cgroup), and so may become the root's.
  */
 #include "models/cgroup/stock.h"
 
@@ -19,31 +20,48 @@
 struct deferred_free {
 	struct rcu_head rcu;
 	struct deferred_free *next;
-	struct memcg *memcg;
-	uint32_t cpu, node, bytes;
+	uint32_t objcg, cpu, node, bytes;
 	enum stat_item item;
 };
 
-bool kmem_charge_pages(struct task *t, struct memcg *m, uint32_t nr, struct memcg **failed)
+/* What `from` has in kernel memory is its ancestor's: charged and accounted. */
+static void objects_move(struct memcg *from, struct memcg *to)
 {
-	if (memcg_is_root(m))
-		return true;
-	if (!memcg_charge(t, m, nr, failed))
-		return false;
-	m->nr_kmem += nr;
-	m->object_bytes += (uint64_t)nr * PAGE_SIZE;
-	mod_memcg_state(t, m, MEMCG_KMEM, nr);
-	return true;
+	for (struct memcg *m = from; m != to; m = m->parent)
+		m->memory.usage -= from->nr_kmem;
+	to->nr_charged += from->nr_kmem;
+	to->nr_kmem += from->nr_kmem;
+	to->object_bytes += from->object_bytes;
+	from->nr_charged -= from->nr_kmem;
+	from->nr_kmem = from->object_bytes = 0;
 }
 
-void kmem_uncharge_pages(struct task *t, struct memcg *m, uint32_t nr)
+/*
+ * Pages on m's counters become kernel memory of the owner. m paid for it when the charge began; if it was
+ * removed meanwhile, its parent does now.
+ */
+static struct memcg *own_pages(struct obj_cgroup *objcg, struct memcg *m, uint32_t nr, uint64_t bytes)
 {
+	m->nr_kmem += nr;
+	m->object_bytes += bytes;
+	if (objcg->memcg != m)
+		objects_move(m, objcg->memcg);
+	return objcg->memcg;
+}
+
+bool kmem_charge_pages(struct task *t, struct memcg *m, uint32_t nr, struct memcg **failed)
+{
+	struct obj_cgroup *objcg = m->objcg;
+
 	if (memcg_is_root(m))
-		return;
-	m->nr_kmem -= nr;
-	m->object_bytes -= (uint64_t)nr * PAGE_SIZE;
-	memcg_uncharge(t, m, nr);
-	mod_memcg_state(t, m, MEMCG_KMEM, -(int64_t)nr);
+		return true;
+	m = objcg->memcg;
+	if (!memcg_charge(t, m, nr, failed))
+		return false;
+	m = own_pages(objcg, m, nr, (uint64_t)nr * PAGE_SIZE);
+	objcg->refs += nr;
+	mod_memcg_state(t, m, MEMCG_KMEM, nr);
+	return true;
 }
 
 /* obj_cgroup_uncharge_pages(): whole pages of the stock of bytes leave it, and go to the stock of pages. */
@@ -62,27 +80,116 @@ static void pages_arrive(struct task *t, struct memcg *m, uint32_t nr)
 	m->host->cgroups->walks--;
 }
 
-static void flush_slab(struct task *t, const struct object_stock *old)
+/* ---- owners ---- */
+
+void objcg_init(struct host *host, struct memcg *m)
 {
-	if (old->reclaimable)
-		mod_lruvec_state(t, old->memcg, old->node, NR_SLAB_RECLAIMABLE_B, old->reclaimable);
-	if (old->unreclaimable)
-		mod_lruvec_state(t, old->memcg, old->node, NR_SLAB_UNRECLAIMABLE_B, old->unreclaimable);
+	struct obj_cgroup *objcg = sim_alloc(host->sim, sizeof *objcg);
+
+	*objcg = (struct obj_cgroup){ .memcg = m, .refs = 1, .id = m->id, .prev = &m->objcgs };
+	m->objcg = m->objcgs = objcg;
+	host->cgroups->objcgs[m->id] = objcg;
 }
 
-/* What was in a stock until this step: whole pages to the stock of pages, the rest to its memcg. */
+/* obj_cgroup_release(): without objects, what is left over is whole pages. */
+void objcg_put(struct task *t, struct obj_cgroup *objcg)
+{
+	struct memcg *m = objcg->memcg;
+	struct cgroup_state *cgroups = m->host->cgroups;
+	uint32_t pages = (uint32_t)(objcg->spare_bytes / PAGE_SIZE);
+
+	if (--objcg->refs)
+		return;
+	*objcg->prev = objcg->next;
+	if (objcg->next)
+		objcg->next->prev = objcg->prev;
+	cgroups->objcgs[objcg->id] = NULL;
+	cgroups->free[cgroups->nr_free++] = objcg->id;
+	sim_free(m->host->sim, objcg, sizeof *objcg);
+	if (pages) {
+		pages_leave(m, pages);
+		pages_arrive(t, m, pages);
+	}
+}
+
+void objcgs_reparent(struct memcg *m)
+{
+	struct obj_cgroup *first = m->objcgs, *last = NULL;
+
+	for (struct obj_cgroup *o = first; o; o = o->next) {
+		o->memcg = m->parent;
+		last = o;
+	}
+	objects_move(m, m->parent);
+	m->objcgs = NULL;
+	last->next = m->parent->objcgs;
+	if (last->next)
+		last->next->prev = &last->next;
+	first->prev = &m->parent->objcgs;
+	m->parent->objcgs = first;
+}
+
+/* The object is gone: nothing names its owner any more. */
+static void objects_gone(struct task *t, struct obj_cgroup *objcg, uint32_t nr)
+{
+	objcg->refs -= nr - 1;
+	objcg_put(t, objcg);
+}
+
+/* The root's own objects are not charged. */
+static bool is_charged(const struct host *host, uint32_t objcg)
+{
+	return objcg != host->cgroups->root->objcg->id;
+}
+
+void kmem_uncharge_pages(struct task *t, uint32_t id, uint32_t nr)
+{
+	struct obj_cgroup *objcg = objcg_by_id(host_of(t), id);
+	struct memcg *m = objcg->memcg;
+
+	if (!is_charged(m->host, id))
+		return;
+	m->object_bytes -= (uint64_t)nr * PAGE_SIZE;
+	if (memcg_is_root(m)) {
+		pages_leave(m, nr);
+		pages_arrive(t, m, nr);
+	} else {
+		m->nr_kmem -= nr;
+		m->nr_pins++;
+		memcg_uncharge(t, m, nr);
+		mod_memcg_state(t, m, MEMCG_KMEM, -(int64_t)nr);
+		memcg_put(t, m);
+	}
+	objects_gone(t, objcg, nr);
+}
+
+/* ---- stocks of bytes ---- */
+
+static void flush_slab(struct task *t, const struct object_stock *old)
+{
+	struct memcg *m = old->objcg->memcg;
+
+	if (old->reclaimable)
+		mod_lruvec_state(t, m, old->node, NR_SLAB_RECLAIMABLE_B, old->reclaimable);
+	if (old->unreclaimable)
+		mod_lruvec_state(t, m, old->node, NR_SLAB_UNRECLAIMABLE_B, old->unreclaimable);
+}
+
+/* What was in a stock until this step: whole pages to the stock of pages, the rest to its owner. */
 static void put_back(struct task *t, const struct object_stock *old)
 {
-	if (!old->memcg)
+	if (!old->objcg)
 		return;
+	struct memcg *m = old->objcg->memcg;
 	uint32_t pages = old->bytes / PAGE_SIZE;
 
-	old->memcg->spare_bytes += old->bytes % PAGE_SIZE;
+	old->objcg->spare_bytes += old->bytes % PAGE_SIZE;
 	if (pages) {
-		pages_leave(old->memcg, pages);
-		pages_arrive(t, old->memcg, pages);
+		pages_leave(m, pages);
+		pages_arrive(t, m, pages);
 	}
 	flush_slab(t, old);
+	objcg_put(t, old->objcg);
 }
 
 void objects_drain(struct task *t, struct memcg_stock *stock)
@@ -93,26 +200,28 @@ void objects_drain(struct task *t, struct memcg_stock *stock)
 	put_back(t, &old);
 }
 
-/* Makes the running CPU's stock m's own. What it displaces has to be put back in the same step. */
-static struct object_stock take_over(struct object_stock *objects, struct memcg *m, uint32_t node)
+/* Makes the running CPU's stock the owner's. What it displaces has to be put back in the same step. */
+static struct object_stock take_over(struct object_stock *objects, struct obj_cgroup *objcg, uint32_t node)
 {
 	struct object_stock old = { 0 };
 
-	if (objects->memcg != m) {
+	if (objects->objcg != objcg) {
 		old = *objects;
-		*objects = (struct object_stock){ .memcg = m,
-						  .bytes = (uint32_t)m->spare_bytes,
+		*objects = (struct object_stock){ .objcg = objcg,
+						  .bytes = (uint32_t)objcg->spare_bytes,
 						  .node = node };
-		m->spare_bytes = 0;
+		objcg->spare_bytes = 0;
+		objcg->refs++;
 	}
 	return old;
 }
 
 /* refill_obj_stock(): bytes that are charged and that no object uses. */
-static void refill(struct task *t, struct memcg *m, uint32_t node, uint32_t bytes)
+static void refill(struct task *t, struct obj_cgroup *objcg, uint32_t node, uint32_t bytes)
 {
+	struct memcg *m = objcg->memcg;
 	struct object_stock *objects = &stock_of(t, m)->objects;
-	struct object_stock old = take_over(objects, m, node);
+	struct object_stock old = take_over(objects, objcg, node);
 	uint32_t pages = 0;
 
 	objects->bytes += bytes;
@@ -127,10 +236,12 @@ static void refill(struct task *t, struct memcg *m, uint32_t node, uint32_t byte
 }
 
 /* mod_objcg_state(): passes statistics on when they exceed a page, or are of another node. */
-static void mod_slab(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, int64_t bytes)
+static void mod_slab(struct task *t, struct obj_cgroup *objcg, uint32_t node, enum stat_item item,
+		     int64_t bytes)
 {
+	struct memcg *m = objcg->memcg;
 	struct object_stock *objects = &stock_of(t, m)->objects;
-	struct object_stock old = take_over(objects, m, node);
+	struct object_stock old = take_over(objects, objcg, node);
 	struct object_stock other_node = { 0 };
 
 	if (objects->node != node) {
@@ -151,58 +262,87 @@ static void mod_slab(struct task *t, struct memcg *m, uint32_t node, enum stat_i
 		}
 	}
 	put_back(t, &old);
-	flush_slab(t, &other_node);
+	if (other_node.objcg)
+		flush_slab(t, &other_node);
 	if (pass)
-		mod_lruvec_state(t, m, node, item, pass);
+		mod_lruvec_state(t, objcg->memcg, node, item, pass);
 }
 
 /* obj_cgroup_charge() where the stock does not suffice: whole pages, of which the rest is stock. */
-static bool charge_pages(struct task *t, struct memcg *m, uint32_t node, uint32_t bytes,
+static bool charge_pages(struct task *t, struct obj_cgroup *objcg, uint32_t node, uint32_t bytes,
 			 struct memcg **failed)
 {
 	uint32_t pages = (bytes + PAGE_SIZE - 1) / PAGE_SIZE;
+	struct memcg *m = objcg->memcg;
 
 	if (!memcg_charge(t, m, pages, failed))
 		return false;
 	struct object_stock *objects = &stock_of(t, m)->objects;
-	struct object_stock old = take_over(objects, m, node);
+	struct object_stock old = take_over(objects, objcg, node);
 
-	m->nr_kmem += pages;
-	m->object_bytes += bytes;
+	m = own_pages(objcg, m, pages, bytes);
 	objects->bytes += pages * PAGE_SIZE - bytes;
 	put_back(t, &old);
 	mod_memcg_state(t, m, MEMCG_KMEM, pages);
 	return true;
 }
 
-bool object_charge(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, uint32_t bytes,
-		   struct memcg **failed)
+/* Bytes of the stock, or of new pages, are an object's. */
+static bool charge_bytes(struct task *t, struct obj_cgroup *objcg, uint32_t node, uint32_t bytes,
+			 struct memcg **failed)
 {
-	if (memcg_is_root(m))
-		return true;
-	struct object_stock *objects = &stock_of(t, m)->objects;
+	const struct host *host = objcg->memcg->host;
+	struct object_stock *objects = &stock_of(t, objcg->memcg)->objects;
 
 	shared_step(t);
-	cpu_defer(t, m->host->costs->stock_object);
-	if (objects->memcg == m && objects->bytes >= bytes) {
+	cpu_defer(t, host->costs->stock_object);
+	if (objects->objcg == objcg && objects->bytes >= bytes) {
 		objects->bytes -= bytes;
-		m->object_bytes += bytes;
-	} else if (!charge_pages(t, m, node, bytes, failed)) {
+		objcg->memcg->object_bytes += bytes;
+	} else if (!charge_pages(t, objcg, node, bytes, failed)) {
 		return false;
 	}
-	mod_slab(t, m, node, item, bytes);
+	objcg->refs++;
 	return true;
 }
 
-void object_uncharge(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, uint32_t bytes)
+static bool is_slab(enum stat_item item)
 {
+	return item == NR_SLAB_RECLAIMABLE_B || item == NR_SLAB_UNRECLAIMABLE_B;
+}
+
+bool object_charge(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, uint32_t bytes,
+		   struct memcg **failed)
+{
+	struct obj_cgroup *objcg = m->objcg;
+
 	if (memcg_is_root(m))
+		return true;
+	if (!charge_bytes(t, objcg, node, bytes, failed))
+		return false;
+	if (is_slab(item))
+		mod_slab(t, objcg, node, item, bytes);
+	else
+		mod_memcg_state(t, objcg->memcg, item, bytes);
+	return true;
+}
+
+void object_uncharge(struct task *t, uint32_t id, uint32_t node, enum stat_item item, uint32_t bytes)
+{
+	struct host *host = host_of(t);
+	struct obj_cgroup *objcg = objcg_by_id(host, id);
+
+	if (!is_charged(host, id))
 		return;
 	shared_step(t);
-	cpu_defer(t, m->host->costs->stock_object);
-	m->object_bytes -= bytes;
-	refill(t, m, node, bytes);
-	mod_slab(t, m, node, item, -(int64_t)bytes);
+	cpu_defer(t, host->costs->stock_object);
+	objcg->memcg->object_bytes -= bytes;
+	refill(t, objcg, node, bytes);
+	if (is_slab(item))
+		mod_slab(t, objcg, node, item, -(int64_t)bytes);
+	else
+		mod_memcg_state(t, objcg->memcg, item, -(int64_t)bytes);
+	objects_gone(t, objcg, 1);
 }
 
 /* ---- after a grace period ---- */
@@ -210,7 +350,8 @@ void object_uncharge(struct task *t, struct memcg *m, uint32_t node, enum stat_i
 static void grace_over(struct sim *sim, struct rcu_head *head)
 {
 	struct deferred_free *d = (struct deferred_free *)(void *)head;
-	struct cgroup_state *cgroups = d->memcg->host->cgroups;
+	struct host *host = sim_state_get(sim, SIM_STATE_MODEL);
+	struct cgroup_state *cgroups = host->cgroups;
 	struct memcg_stock *stock = &cgroups->stocks[d->cpu];
 
 	d->next = stock->dead;
@@ -228,20 +369,20 @@ static void free_work(struct task *t, struct work *work)
 	while ((d = stock->dead)) {
 		stock->dead = d->next;
 		if (d->item == NR_PAGETABLE)
-			kmem_uncharge_pages(t, d->memcg, 1);
+			kmem_uncharge_pages(t, d->objcg, 1);
 		else
-			object_uncharge(t, d->memcg, d->node, d->item, d->bytes);
+			object_uncharge(t, d->objcg, d->node, d->item, d->bytes);
 		sim_free(t->sim, d, sizeof *d);
 	}
 }
 
-void object_uncharge_rcu(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, uint32_t bytes)
+void object_uncharge_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes)
 {
-	if (memcg_is_root(m))
+	if (!is_charged(host_of(t), objcg))
 		return;
 	struct deferred_free *d = sim_alloc(t->sim, sizeof *d);
 
-	d->memcg = m;
+	d->objcg = objcg;
 	d->cpu = t->cpu->id;
 	d->node = node;
 	d->item = item;

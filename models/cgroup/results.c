@@ -44,16 +44,19 @@ void cgroups_sample(struct host *host, sim_time_t now)
 
 	record_sample(record, &metrics[CURRENT], root->path, now, (double)memcg_current(root) * PAGE_SIZE);
 	for (struct memcg *m = root->first_child; m; m = m->next_sibling)
-		record_sample(record, &metrics[CURRENT], m->path, now, (double)memcg_current(m) * PAGE_SIZE);
+		if (!m->transient)
+			record_sample(record, &metrics[CURRENT], m->path, now, (double)memcg_current(m) * PAGE_SIZE);
 }
 
 void cgroups_results(struct host *host)
 {
 	struct record *record = host->run->record;
 
-	for (uint32_t i = 0; i < host->cgroups->nr; i++) {
-		const struct memcg *m = host->cgroups->all[i];
+	struct memcg *m;
 
+	for (uint32_t i = 0; (m = memcg_at(host->cgroups, &i)); i++) {
+		if (m->transient)
+			continue;
 		if (m->memory.watermark) {
 			record_summary(record, &metrics[CURRENT], m->path,
 				       (double)memcg_current(m) * PAGE_SIZE);

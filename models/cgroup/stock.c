@@ -22,12 +22,20 @@ static void give_back(struct task *t, struct memcg *m, uint32_t nr)
 	cgroups->walks--;
 }
 
+/* Whoever takes a slot that has an owner gives back what was in it, and the reference. */
 static struct stock_slot slot_take(struct stock_slot *slot)
 {
 	struct stock_slot old = *slot;
 
 	*slot = (struct stock_slot){ 0 };
 	return old;
+}
+
+static void slot_give_back(struct task *t, const struct stock_slot *old)
+{
+	give_back(t, old->memcg, old->nr);
+	old->memcg->nr_stocks--;
+	memcg_ref_gone(t, old->memcg);
 }
 
 /* The slot for m: its own, a free one, or that of a victim. */
@@ -57,12 +65,13 @@ void stock_refill(struct task *t, struct memcg *m, uint32_t nr)
 	if (slot->memcg != m)
 		old = slot_take(slot);
 	m->memory.in_flight -= nr;
+	m->nr_stocks += slot->memcg != m;
 	slot->memcg = m;
 	slot->nr += nr;
 	if (slot->nr > host->charge_batch)
 		old = slot_take(slot);
 	if (old.memcg)
-		give_back(t, old.memcg, old.nr);
+		slot_give_back(t, &old);
 }
 
 /* drain_local_stock(): everything, whoever's. */
@@ -74,7 +83,7 @@ static void drain_local(struct task *t, struct memcg_stock *stock)
 		struct stock_slot old = slot_take(&stock->slots[i]);
 
 		if (old.memcg)
-			give_back(t, old.memcg, old.nr);
+			slot_give_back(t, &old);
 	}
 	stock->flushing = false;
 }
@@ -86,7 +95,7 @@ static void drain_work(struct task *t, struct work *work)
 
 static bool holds_of(const struct memcg_stock *stock, const struct memcg *root)
 {
-	if (stock->objects.memcg && memcg_is_descendant(stock->objects.memcg, root))
+	if (stock->objects.objcg && memcg_is_descendant(stock->objects.objcg->memcg, root))
 		return true;
 	for (uint32_t i = 0; i < stock->host->nr_stock; i++)
 		if (stock->slots[i].nr && memcg_is_descendant(stock->slots[i].memcg, root))

@@ -21,7 +21,7 @@ struct stock_slot {
 
 /* Bytes charged for objects that are yet to come, and slab statistics not yet passed on. */
 struct object_stock {
-	struct memcg *memcg; /* NULL: none */
+	struct obj_cgroup *objcg; /* NULL: none */
 	uint32_t bytes;
 	uint32_t node;
 	int64_t reclaimable, unreclaimable;
@@ -71,17 +71,18 @@ void stock_refill(struct task *t, struct memcg *m, uint32_t nr);
 
 /* Pages of the kernel's own (page tables): __memcg_kmem_charge_page() and its way back. */
 bool kmem_charge_pages(struct task *t, struct memcg *m, uint32_t nr, struct memcg **failed);
-void kmem_uncharge_pages(struct task *t, struct memcg *m, uint32_t nr);
+void kmem_uncharge_pages(struct task *t, uint32_t objcg, uint32_t nr);
 
 /*
- * An object of a slab cache: obj_cgroup_charge() and mod_objcg_state(), and their way back. In the caller's
- * step.
+ * An object of a slab cache, or another whose bytes `item` counts (MEMCG_PERCPU_B): obj_cgroup_charge() and
+ * mod_objcg_state(), and their way back. In the caller's step. What is charged to m is m->objcg->id's: the
+ * object keeps that number, and gives it back when it is freed.
  */
 bool object_charge(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, uint32_t bytes,
 		   struct memcg **failed);
-void object_uncharge(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, uint32_t bytes);
+void object_uncharge(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes);
 /* The same, or kmem_uncharge_pages() of one page where item is NR_PAGETABLE, after an RCU grace period. */
-void object_uncharge_rcu(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, uint32_t bytes);
+void object_uncharge_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes);
 
 void objects_build(struct host *host);
 /* drain_obj_stock(): of the running CPU. */

@@ -2,11 +2,13 @@
  * tree.c - the tree of memory cgroups: making it, walking it, finding cgroups by path.
  *
  * A path pattern is matched component by component, as a shell does with file names: "a*" is one level,
- * however long. The numbers of cgroups are those of their creation, parents before children.
+ * however long. The numbers of cgroups are those of their creation, parents before children, until some are
+ * removed: then a number goes to another cgroup as soon as no object names it any more.
  */
 #include <fnmatch.h>
 #include <string.h>
 
+#include "models/cgroup/life.h"
 #include "models/cgroup/options.h"
 #include "models/cgroup/stock.h"
 
@@ -23,23 +25,64 @@ static const char *join(struct host *host, const struct memcg *parent, const cha
 	return path;
 }
 
+static void *grown(struct host *host, void *old, uint32_t from, uint32_t to, size_t size)
+{
+	void *new = sim_alloc(host->sim, to * size);
+
+	if (from) {
+		memcpy(new, old, from * size);
+		sim_free(host->sim, old, from * size);
+	}
+	return new;
+}
+
 static void number(struct host *host, struct memcg *m)
 {
 	struct cgroup_state *cgroups = host->cgroups;
 
-	if (cgroups->nr == cgroups->capacity) {
-		uint32_t capacity = cgroups->capacity ? 2 * cgroups->capacity : 64;
-		struct memcg **all = sim_alloc(host->sim, capacity * sizeof(*all));
+	if (cgroups->nr_free) {
+		m->id = cgroups->free[--cgroups->nr_free];
+	} else {
+		if (cgroups->nr == cgroups->capacity) {
+			uint32_t from = cgroups->nr, to = from ? 2 * from : 64;
 
-		if (cgroups->nr) {
-			memcpy(all, cgroups->all, cgroups->nr * sizeof(*all));
-			sim_free(host->sim, cgroups->all, cgroups->capacity * sizeof(*all));
+			cgroups->all = grown(host, cgroups->all, from, to, sizeof(*cgroups->all));
+			cgroups->objcgs = grown(host, cgroups->objcgs, from, to, sizeof(*cgroups->objcgs));
+			cgroups->free = grown(host, cgroups->free, from, to, sizeof(*cgroups->free));
+			cgroups->capacity = to;
 		}
-		cgroups->all = all;
-		cgroups->capacity = capacity;
+		m->id = cgroups->nr++;
 	}
-	m->id = cgroups->nr;
-	cgroups->all[cgroups->nr++] = m;
+	cgroups->all[m->id] = m;
+	objcg_init(host, m);
+}
+
+/* mem_cgroup_alloc_id(): the lowest that is free. */
+static void get_css_id(struct cgroup_state *cgroups, struct memcg *m)
+{
+	uint32_t id = cgroups->free_css_id;
+
+	if (cgroups->nr_css_ids == MOST_CSS_IDS)
+		return;
+	while (cgroups->by_css_id[id])
+		id++;
+	cgroups->by_css_id[id] = m;
+	cgroups->free_css_id = id + 1;
+	cgroups->nr_css_ids++;
+	m->css_id = (uint16_t)id;
+}
+
+void memcg_put_css_id(struct memcg *m)
+{
+	struct cgroup_state *cgroups = m->host->cgroups;
+
+	if (!m->css_id)
+		return;
+	cgroups->by_css_id[m->css_id] = NULL;
+	cgroups->nr_css_ids--;
+	if (m->css_id < cgroups->free_css_id)
+		cgroups->free_css_id = m->css_id;
+	m->css_id = 0;
 }
 
 static struct memcg *create(struct host *host, struct memcg *parent, const char *name)
@@ -52,7 +95,9 @@ static struct memcg *create(struct host *host, struct memcg *parent, const char 
 	page_counter_init(&m->memory, parent ? &parent->memory : NULL);
 	page_counter_init(&m->swap, parent ? &parent->swap : NULL);
 	m->weight = 1024;
+	m->nr_online = 1;
 	number(host, m);
+	get_css_id(host->cgroups, m);
 	return m;
 }
 
@@ -63,12 +108,46 @@ struct memcg *memcg_create(struct memcg *parent, const char *name)
 	m->path = join(parent->host, parent, name);
 	m->depth = parent->depth + 1;
 	m->bandwidth = parent->bandwidth;
+	m->prev_sibling = parent->last_child;
 	if (parent->last_child)
 		parent->last_child->next_sibling = m;
 	else
 		parent->first_child = m;
 	parent->last_child = m;
+	parent->nr_children++;
+	parent->nr_online++;
+	for (struct memcg *above = parent; above; above = above->parent)
+		above->nr_descendants++;
 	return m;
+}
+
+void memcg_leave(struct memcg *m)
+{
+	*(m->prev_sibling ? &m->prev_sibling->next_sibling : &m->parent->first_child) = m->next_sibling;
+	*(m->next_sibling ? &m->next_sibling->prev_sibling : &m->parent->last_child) = m->prev_sibling;
+}
+
+void memcg_destroy(struct memcg *m)
+{
+	struct host *host = m->host;
+
+	host->cgroups->all[m->id] = NULL;
+	line_release(host->sim, &m->memory.line);
+	line_release(host->sim, &m->memory.protection_line);
+	line_release(host->sim, &m->swap.line);
+	line_release(host->sim, &m->swap.protection_line);
+	sim_free(host->sim, (char *)(uintptr_t)m->path, strlen(m->path) + 1);
+	sim_free(host->sim, m, sizeof *m);
+}
+
+struct memcg **memcg_order(const struct host *host, uint32_t *nr)
+{
+	struct memcg **order = sim_alloc(host->sim, host->cgroups->nr * sizeof(*order));
+
+	*nr = 0;
+	for (struct memcg *m = host->cgroups->root; m; m = memcg_next(host->cgroups->root, m))
+		order[(*nr)++] = m;
+	return order;
 }
 
 void memcg_event(struct memcg *m, enum memcg_event event)
@@ -92,10 +171,14 @@ void memcg_watch_events(struct memcg_watcher *watcher, struct memcg *m, struct t
 void cgroups_build(struct host *host)
 {
 	host->cgroups = sim_alloc(host->sim, sizeof *host->cgroups);
+	host->cgroups->by_css_id =
+		arena_array(sim_arena(host->sim), MOST_CSS_IDS + 1, sizeof(*host->cgroups->by_css_id));
+	host->cgroups->free_css_id = 1;
 	host->cgroups->root = create(host, NULL, "");
 	host->cgroups->root->path = "/";
 	mutex_init(&host->cgroups->oom_mutex, lock_class(host->sim, "oom_lock"));
 	stocks_build(host);
+	life_build(host);
 }
 
 struct memcg *memcg_next(struct memcg *root, struct memcg *position)
@@ -108,6 +191,17 @@ struct memcg *memcg_next(struct memcg *root, struct memcg *position)
 		if (position->next_sibling)
 			return position->next_sibling;
 	return NULL;
+}
+
+struct memcg *memcg_walk(struct task *t, struct memcg *root, struct memcg *position)
+{
+	struct memcg *next = memcg_next(root, position);
+
+	while (next && !memcg_tryget(next))
+		next = memcg_next(root, next);
+	if (position)
+		memcg_put(t, position);
+	return next;
 }
 
 bool memcg_is_descendant(const struct memcg *m, const struct memcg *root)
@@ -145,7 +239,7 @@ static uint32_t match_below(struct memcg *m, const char *pattern, struct memcg *
 		return 1;
 	}
 	for (struct memcg *child = m->first_child; child && nr < most; child = child->next_sibling)
-		if (!fnmatch(component, child->name, 0))
+		if (child->life == MEMCG_ONLINE && !fnmatch(component, child->name, 0))
 			nr += match_below(child, pattern, out + nr, most - nr);
 	return nr;
 }

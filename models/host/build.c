@@ -3,6 +3,7 @@
  * the run their results and invariants, in the same order.
  */
 #include "models/backing/backing.h"
+#include "models/cgroup/life.h"
 #include "models/cgroup/options.h"
 #include "models/cgroup/results.h"
 #include "models/host/costs.h"
@@ -98,6 +99,7 @@ static void sample(struct run *run, sim_time_t now)
 {
 	stat_sample(run->model, now);
 	cgroups_sample(run->model, now);
+	life_sample(run->model, now);
 	memory_stat_sample(run->model, now);
 	workingset_sample(run->model, now);
 	backing_sample(run->model, now);
@@ -110,6 +112,7 @@ static void finish(struct run *run)
 	workload_finish(run->model);
 	stat_finish(run->model);
 	cgroups_results(run->model);
+	life_finish(run->model);
 	memory_stat_results(run->model);
 	cgroups_finish(run->model);
 	page_finish(run->model);

@@ -47,6 +47,12 @@ struct kernel_costs {
 	sim_time_t shadow_node_free; /* emptying a node of shadows and freeing it */
 	sim_time_t read_device;      /* issue and complete a read of one page, beside the device's own time */
 	sim_time_t swap_slot;        /* finding a slot of swap, or giving one back */
+	/* Cgroups come and go (models/cgroup/life.c), beside locks, statistics and lists. */
+	sim_time_t cgroup_create;  /* mkdir: css of all controllers, files of the directory */
+	sim_time_t cgroup_remove;  /* rmdir: files of the directory, reference counts killed */
+	sim_time_t cgroup_attach;  /* a task into another cgroup */
+	sim_time_t cgroup_offline; /* css_offline() */
+	sim_time_t cgroup_free;    /* css_free() */
 	/* Statistics (models/stat). */
 	sim_time_t stat_update;  /* add to a per-CPU slot: memcg and lruvec copy */
 	sim_time_t rstat_check;  /* "is it on the updated list already" */

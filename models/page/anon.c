@@ -48,16 +48,9 @@ bool anon_is_present(const struct anon_object *a, uint64_t index)
 
 static bool have_table(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
 {
-	uint8_t *table = &a->mapping->tables[mapping_table(a->mapping, index)];
+	uint64_t table = mapping_table(a->mapping, index);
 
-	if (*table)
-		return true;
-	cpu_defer(t, a->memcg->host->costs->page_alloc + a->memcg->host->costs->page_clear);
-	if (!kmem_charge_pages(t, a->memcg, 1, failed))
-		return false;
-	*table = TABLE_PRESENT;
-	mod_lruvec_state(t, a->memcg, t->cpu->node, NR_PAGETABLE, 1);
-	return true;
+	return a->mapping->tables[table] || mapping_add_table(t, a->mapping, table, failed);
 }
 
 /* A page of m that is mapped from now on, where the page-table entry was empty or named a swap slot. */
@@ -262,17 +255,12 @@ void anon_zap(struct task *t, struct anon_object *a, uint64_t from, uint64_t nr)
 
 static void unmap_all(struct task *t, struct anon_object *a)
 {
-	struct host *host = a->memcg->host;
-
 	zap(t, a, 0, a->object.nr_pages);
 	for (uint64_t i = 0; i < a->mapping->nr_tables; i++) {
 		if (!a->mapping->tables[i])
 			continue;
 		task_sync(t);
-		a->mapping->tables[i] = 0;
-		cpu_defer(t, host->costs->page_free);
-		mod_lruvec_state(t, a->memcg, t->cpu->node, NR_PAGETABLE, -1);
-		object_uncharge_rcu(t, a->memcg, t->cpu->node, NR_PAGETABLE, PAGE_SIZE);
+		mapping_drop_table(t, a->mapping, i);
 	}
 }
 

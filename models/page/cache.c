@@ -23,7 +23,7 @@ static bool charge_node(struct task *t, struct memcg *m, uint32_t *spare, struct
 static void uncharge_nodes(struct task *t, struct memcg *m, uint32_t spare)
 {
 	while (spare--)
-		object_uncharge(t, m, t->cpu->node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES);
+		object_uncharge(t, m->objcg->id, t->cpu->node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES);
 }
 
 /* What memory.stat says of a page that is in the object. */

@@ -73,12 +73,12 @@ static void make_node(struct cache_tree *tree, uint64_t index, uint32_t level, c
 		      uint32_t node)
 {
 	if (level) {
-		tree->upper[level][node_index(index, level)] = (struct cache_node){ .memcg = m->id,
+		tree->upper[level][node_index(index, level)] = (struct cache_node){ .objcg = m->objcg->id,
 										    .node = (uint16_t)node };
 		return;
 	}
 	tree->leaves[node_index(index, 0)] = (struct shadow_node){
-		.memcg = m->id,
+		.objcg = m->objcg->id,
 		.file = tree->id,
 		.leaf = (uint32_t)node_index(index, 0),
 		.node = (uint16_t)node,
@@ -107,24 +107,23 @@ static void make_nodes(struct cache_tree *tree, uint64_t index, const struct mem
 
 /* ---- unmaking ---- */
 
-static void free_node(struct task *t, struct host *host, uint32_t memcg, uint32_t node)
+static void free_node(struct task *t, uint32_t objcg, uint32_t node)
 {
-	object_uncharge_rcu(t, host->cgroups->all[memcg], node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES);
+	object_uncharge_rcu(t, objcg, node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES);
 }
 
 /* xas_delete_node(): the leaf is empty; so may be what is above it. */
-static void delete_nodes(struct task *t, struct host *host, struct cache_tree *tree,
-			 const struct shadow_node *leaf)
+static void delete_nodes(struct task *t, struct cache_tree *tree, const struct shadow_node *leaf)
 {
 	uint64_t index = (uint64_t)leaf->leaf << CACHE_SLOTS_LOG;
 
-	free_node(t, host, leaf->memcg, leaf->node);
+	free_node(t, leaf->objcg, leaf->node);
 	for (uint32_t level = 1; level < tree->height; level++) {
 		struct cache_node *node = &tree->upper[level][node_index(index, level)];
 
 		if (--node->count)
 			return;
-		free_node(t, host, node->memcg, node->node);
+		free_node(t, node->objcg, node->node);
 	}
 	tree->height = 0;
 }
@@ -154,7 +153,7 @@ void cache_tree_store(struct task *t, struct host *host, struct cache_tree *tree
 	if (tree->lists)
 		workingset_update_node(t, host, leaf);
 	if (before && !leaf->count)
-		delete_nodes(t, host, tree, leaf);
+		delete_nodes(t, tree, leaf);
 }
 
 void cache_tree_delete_leaf(struct task *t, struct host *host, struct cache_tree *tree,
@@ -170,5 +169,5 @@ void cache_tree_delete_leaf(struct task *t, struct host *host, struct cache_tree
 		leaf->count--;
 		leaf->nr_values--;
 	}
-	delete_nodes(t, host, tree, leaf);
+	delete_nodes(t, tree, leaf);
 }

@@ -20,7 +20,7 @@
 #define CACHE_LEVELS     6u /* enough for 2^36 pages */
 
 struct cache_node {     /* above the leaves */
-	uint32_t memcg; /* who was charged for it */
+	uint32_t objcg; /* who was charged for it */
 	uint16_t node;  /* NUMA node */
 	uint16_t count; /* slots in use; 0: there is no such node */
 };

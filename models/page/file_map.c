@@ -11,18 +11,10 @@
 
 static bool have_table(struct task *t, struct file_object *f, uint64_t index, struct memcg **failed)
 {
-	struct host *host = f->object.host;
 	struct mapping *mapping = f->object.mapping;
-	uint8_t *table = &mapping->tables[mapping_table(mapping, index)];
+	uint64_t table = mapping_table(mapping, index);
 
-	if (*table)
-		return true;
-	cpu_defer(t, host->costs->page_alloc + host->costs->page_clear);
-	if (!kmem_charge_pages(t, mapping->memcg, 1, failed))
-		return false;
-	*table = TABLE_PRESENT;
-	mod_lruvec_state(t, mapping->memcg, t->cpu->node, NR_PAGETABLE, 1);
-	return true;
+	return mapping->tables[table] || mapping_add_table(t, mapping, table, failed);
 }
 
 static enum file_result fault(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
@@ -85,10 +77,7 @@ static void unmap_table(struct task *t, struct file_object *f, uint64_t table)
 			page_unmap(t, host, frame);
 	}
 	task_sync(t);
-	mapping->tables[table] = 0;
-	cpu_defer(t, host->costs->page_free);
-	mod_lruvec_state(t, mapping->memcg, t->cpu->node, NR_PAGETABLE, -1);
-	object_uncharge_rcu(t, mapping->memcg, t->cpu->node, NR_PAGETABLE, PAGE_SIZE);
+	mapping_drop_table(t, mapping, table);
 }
 
 void file_unmap(struct task *t, struct file_object *f)

@@ -130,9 +130,13 @@ void pages_check(struct host *host, struct record *record)
 	record_invariant(record, "frames", owned <= frames_used(host),
 			 "%lld frames have owners, %lld are in use", (long long)owned,
 			 (long long)frames_used(host));
-	for (uint32_t i = 0; i < cgroups->nr; i++) {
-		const struct memcg *m = cgroups->all[i];
+	uint32_t nr;
+	struct memcg **order = memcg_order(host, &nr);
+
+	for (uint32_t k = 0; k < nr; k++) {
+		const struct memcg *m = order[k];
 		uint64_t charged = m->nr_charged - m->nr_kmem;
+		uint32_t i = m->id;
 
 		check_lists(m, own, record);
 		record_invariant(record, "pages charged", own[i].of[COUNT_OWNED] == charged,
@@ -140,13 +144,14 @@ void pages_check(struct host *host, struct record *record)
 				 (long long)own[i].of[COUNT_OWNED], (long long)charged);
 	}
 	/* Children come after their parents, so from the last on every one hands up a whole subtree. */
-	for (uint32_t i = cgroups->nr; i--;) {
-		const struct memcg *m = cgroups->all[i];
+	while (nr--) {
+		const struct memcg *m = order[nr];
 
-		check_counters(m, &own[i], record);
+		check_counters(m, &own[m->id], record);
 		for (int k = 0; m->parent && k < NR_COUNTS; k++)
-			own[m->parent->id].of[k] += own[i].of[k];
+			own[m->parent->id].of[k] += own[m->id].of[k];
 	}
+	sim_free(host->sim, order, cgroups->nr * sizeof(*order));
 	for (uint32_t i = 0; i < host->pages->nr_objects; i++)
 		check_object(host, host->pages->objects[i], record);
 	sim_free(host->sim, own, cgroups->nr * sizeof(*own));

@@ -38,6 +38,24 @@ struct lruvec *lruvec_create(struct memcg *m, uint32_t node)
 	return lruvec;
 }
 
+void lruvecs_free(struct memcg *m)
+{
+	struct host *host = m->host;
+
+	for (uint32_t node = 0; m->lruvecs && node < host->nr_nodes; node++) {
+		struct lruvec *lruvec = m->lruvecs[node];
+
+		if (!lruvec)
+			continue;
+		line_release(host->sim, &lruvec->own_lock.line);
+		sim_free(host->sim, lruvec->policy, reclaim_ops(host)->lruvec_size);
+		sim_free(host->sim, lruvec, sizeof *lruvec);
+	}
+	if (m->lruvecs)
+		sim_free(host->sim, m->lruvecs, host->nr_nodes * sizeof *m->lruvecs);
+	m->lruvecs = NULL;
+}
+
 struct lruvec *lruvec_relock_irq(struct task *t, struct host *host, const struct page *page,
 				 struct lruvec *locked)
 {

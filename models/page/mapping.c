@@ -3,6 +3,33 @@
  */
 #include "models/page/mapping.h"
 
+#include "models/cgroup/stock.h"
+#include "models/page/anon_impl.h"
+
+static void join(struct mapping *mapping)
+{
+	struct memcg *m = mapping->memcg;
+
+	mapping->next = NULL;
+	if (m->last_mapping)
+		m->last_mapping->next = mapping;
+	else
+		m->mappings = mapping;
+	m->last_mapping = mapping;
+}
+
+static void leave(struct mapping *mapping)
+{
+	struct memcg *m = mapping->memcg;
+	struct mapping **link = &m->mappings, *before = NULL;
+
+	for (; *link != mapping; link = &(*link)->next)
+		before = *link;
+	*link = mapping->next;
+	if (m->last_mapping == mapping)
+		m->last_mapping = before;
+}
+
 struct mapping *mapping_create(struct page_object *object, struct memcg *m)
 {
 	struct sim *sim = m->host->sim;
@@ -13,13 +40,47 @@ struct mapping *mapping_create(struct page_object *object, struct memcg *m)
 	/* One more than the pages need, for an offset. */
 	mapping->nr_tables = object->nr_pages / PAGES_PER_TABLE + 2;
 	mapping->tables = arena_array(sim_arena(sim), mapping->nr_tables, sizeof *mapping->tables);
+	mapping->payers = arena_array(sim_arena(sim), mapping->nr_tables, sizeof *mapping->payers);
 	object->mapping = mapping;
-	if (m->last_mapping)
-		m->last_mapping->next = mapping;
-	else
-		m->mappings = mapping;
-	m->last_mapping = mapping;
+	join(mapping);
 	return mapping;
+}
+
+void page_object_move(struct page_object *object, struct memcg *to)
+{
+	struct mapping *mapping = object->mapping;
+
+	if (object->kind == OBJECT_ANON)
+		((struct anon_object *)(void *)object)->memcg = to;
+	if (!mapping || mapping->memcg == to)
+		return;
+	leave(mapping);
+	mapping->memcg = to;
+	join(mapping);
+}
+
+bool mapping_add_table(struct task *t, struct mapping *mapping, uint64_t table, struct memcg **failed)
+{
+	const struct kernel_costs *costs = mapping->memcg->host->costs;
+
+	cpu_defer(t, costs->page_alloc + costs->page_clear);
+	if (!kmem_charge_pages(t, mapping->memcg, 1, failed))
+		return false;
+	mapping->tables[table] = TABLE_PRESENT;
+	mapping->payers[table] = mapping->memcg->objcg->id;
+	mod_lruvec_state(t, mapping->memcg, t->cpu->node, NR_PAGETABLE, 1);
+	return true;
+}
+
+void mapping_drop_table(struct task *t, struct mapping *mapping, uint64_t table)
+{
+	struct host *host = mapping->memcg->host;
+	uint32_t payer = mapping->payers[table];
+
+	mapping->tables[table] = 0;
+	cpu_defer(t, host->costs->page_free);
+	mod_lruvec_state(t, objcg_by_id(host, payer)->memcg, t->cpu->node, NR_PAGETABLE, -1);
+	object_uncharge_rcu(t, payer, t->cpu->node, NR_PAGETABLE, PAGE_SIZE);
 }
 
 void mapping_place(struct mapping *mapping, uint32_t offset)

@@ -23,6 +23,7 @@ struct mapping {
 	struct mapping *next; /* of the memcg's */
 	uint32_t offset;      /* of the object's first page in the first table */
 	uint8_t *tables;      /* enum table_flag */
+	uint32_t *payers;     /* by table: the owner (struct obj_cgroup) it is charged to */
 	uint64_t nr_tables;
 	/*
 	 * By node modulo 64, as bits: since the last walk for that node's lruvec, and whether there was one.
@@ -32,6 +33,9 @@ struct mapping {
 };
 
 struct mapping *mapping_create(struct page_object *object, struct memcg *m);
+/* A table comes, charged to whom the process belongs to; false: there is no memory. And goes again. */
+bool mapping_add_table(struct task *t, struct mapping *mapping, uint64_t table, struct memcg **failed);
+void mapping_drop_table(struct task *t, struct mapping *mapping, uint64_t table);
 /* Before the first touch. */
 void mapping_place(struct mapping *mapping, uint32_t offset);
 

@@ -80,6 +80,7 @@ struct lruvec {
 	void *policy; /* lists and all else that the LRU keeps: reclaim_ops->lruvec_size bytes */
 };
 struct lruvec *lruvec_create(struct memcg *m, uint32_t node);
+void lruvecs_free(struct memcg *m); /* of a removed cgroup, which has no pages */
 
 static inline struct lruvec *memcg_lruvec(struct memcg *m, uint32_t node)
 {

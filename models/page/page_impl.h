@@ -115,6 +115,9 @@ static inline struct page_object *page_object(const struct host *host, const str
 	return host->pages->objects[page->object];
 }
 
+/* The process that maps the object goes to another cgroup: what it touches from now on is that one's. */
+void page_object_move(struct page_object *object, struct memcg *to);
+
 /* ---- cache.c: pages into and out of objects that have a tree ---- */
 
 enum cache_result { CACHE_ADDED, CACHE_TAKEN, CACHE_NOMEM };

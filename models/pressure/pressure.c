@@ -76,8 +76,9 @@ static struct psi_group *group_of(struct memcg *m)
 	if (!g) {
 		g = p->groups[m->id] = sim_alloc(host->sim, sizeof *g);
 		g->cpus = arena_array(sim_arena(host->sim), host->nr_cpus, sizeof *g->cpus);
-		g->period_end = sim_now(host->sim) + PSI_PERIOD;
 	}
+	if (!g->period_end)
+		g->period_end = sim_now(host->sim) + PSI_PERIOD;
 	return g;
 }
 
@@ -259,6 +260,32 @@ void psi_memstall_leave(struct task *t, bool outer)
 		change(t->sim, pt, pt->state & IS_RUNNABLE, t->cpu->id);
 }
 
+void psi_move_task(struct task *t, struct memcg *to)
+{
+	struct psi_task *pt = account(t->sim, t);
+	uint8_t state = pt->state;
+
+	change(t->sim, pt, 0, pt->cpu);
+	pt->memcg = to;
+	change(t->sim, pt, state, pt->cpu);
+}
+
+void psi_free_memcg(const struct memcg *m)
+{
+	struct pressure_state *p = m->host->pressure;
+	struct psi_group *g = m->id < p->nr_groups ? p->groups[m->id] : NULL;
+
+	if (!g)
+		return;
+	struct psi_cpu *cpus = g->cpus;
+
+	for (struct psi_cpu *c = g->first, *next; c; c = next) {
+		next = c->next;
+		*c = (struct psi_cpu){ 0 };
+	}
+	*g = (struct psi_group){ .cpus = cpus };
+}
+
 /* ---- reading ---- */
 
 void psi_read(struct memcg *m, struct psi_reading *out)
@@ -326,7 +353,7 @@ void pressure_sample(struct host *host, sim_time_t now)
 	struct psi_reading reading;
 
 	for (struct memcg *m = root; m; m = m == root ? root->first_child : m->next_sibling) {
-		if (!ever_stalled(host, m->id))
+		if (m->transient || !ever_stalled(host, m->id))
 			continue;
 		psi_read(m, &reading);
 		record_sample(host->run->record, &metrics[SOME10], m->path, now,
@@ -343,7 +370,7 @@ void pressure_finish(struct host *host)
 	for (uint32_t i = 0; i < host->cgroups->nr; i++) {
 		struct memcg *m = host->cgroups->all[i];
 
-		if (!ever_stalled(host, i))
+		if (!m || m->transient || !ever_stalled(host, i))
 			continue;
 		psi_read(m, &reading);
 		for (int kind = 0; kind < NR_PSI_KINDS; kind++) {

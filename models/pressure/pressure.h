@@ -25,6 +25,11 @@ struct psi_reading {
 };
 void psi_read(struct memcg *m, struct psi_reading *out);
 
+/* cgroup_move_task(): the task goes to another cgroup. In a step. */
+void psi_move_task(struct task *t, struct memcg *to);
+/* m is gone: who gets its number begins anew. */
+void psi_free_memcg(const struct memcg *m);
+
 void pressure_build(struct host *host);
 void pressure_sample(struct host *host, sim_time_t now);
 void pressure_finish(struct host *host);

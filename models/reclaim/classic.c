@@ -14,6 +14,7 @@ static const struct reclaim_ops ops = {
 	.begin_pass = classic_begin_pass,
 	.age_node = classic_age_node,
 	.end_call = classic_end_call,
+	.lruvec_release = classic_release,
 	.eviction = classic_eviction,
 	.refault = classic_refault,
 	.size = classic_size,

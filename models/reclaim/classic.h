@@ -10,7 +10,7 @@
 struct classic {
 	struct page_list lists[NR_LRU_LISTS];
 	uint64_t nonresident_age; /* of the memcg and everything below it */
-	uint64_t own_age;         /* of that, what happened in the memcg itself */
+	uint64_t own_age;         /* of that, what happened in the memcg itself, and in any that are gone */
 	uint64_t cost[2];         /* anon_cost, file_cost */
 	int64_t true_refaults[2]; /* the same, had everything been flushed */
 	int64_t refaults[2];      /* WORKINGSET_ACTIVATE_* as seen at the end of the last call */
@@ -44,6 +44,7 @@ uint64_t classic_size(const struct lruvec *lruvec, enum lru_list lru);
 void classic_check(const struct lruvec *lruvec, struct record *record);
 /* workingset_age_nonresident(): the lruvec and those of all ancestors. In a step. */
 void classic_age(struct lruvec *lruvec, uint64_t nr);
+void classic_release(struct task *t, struct lruvec *lruvec);
 
 /* ---- classic_scan.c ---- */
 

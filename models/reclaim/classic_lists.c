@@ -104,6 +104,16 @@ uint64_t classic_size(const struct lruvec *lruvec, enum lru_list lru)
 	return lruvec->lru_zone_size[lru];
 }
 
+/* It leaves the tree: its parent keeps what it has aged by. */
+void classic_release(struct task *t, struct lruvec *lruvec)
+{
+	struct memcg *parent = lruvec->memcg->parent;
+
+	shared_step(t);
+	if (classic_of(lruvec)->nonresident_age)
+		classic_of(memcg_lruvec(parent, lruvec->node))->own_age += classic_of(lruvec)->nonresident_age;
+}
+
 /* I15: an age is its own and those of all children. */
 static void check_age(const struct lruvec *lruvec, struct record *record)
 {

@@ -23,7 +23,7 @@ shadow_t classic_eviction(struct task *t, frame_t frame, struct memcg *target)
 	return shadow_pack(host, (struct shadow_fields){
 					 .workingset = page->flags & PG_WORKINGSET,
 					 .node = page->node,
-					 .memcg = target->id,
+					 .css_id = target->css_id,
 					 .stamp = age >> workingset_bucket_order(host),
 				 });
 }
@@ -84,17 +84,21 @@ void classic_refault(struct task *t, frame_t frame, shadow_t shadow, bool in_fau
 	struct page *page = page_of(host, frame);
 	struct shadow_fields f = shadow_unpack(host, shadow);
 	enum lru_type type = page_type(page);
-	struct memcg *owner = page_memcg(host, page), *target = host->cgroups->all[f.memcg];
-	struct lruvec *lruvec = memcg_lruvec(owner, page->node), *evicted_by = memcg_lruvec(target, f.node);
-	/* Exact, and taken before the flush that may take its time. */
-	uint64_t far = distance(host, evicted_by, f.stamp);
+	struct memcg *owner = page_memcg(host, page), *target = memcg_by_css_id(host, f.css_id);
+	struct lruvec *lruvec = memcg_lruvec(owner, page->node), *evicted_by;
+	uint64_t far;
 
 	(void)in_fault;
 	shared_step(t);
 	mod_lruvec_state(t, owner, page->node, WORKINGSET_REFAULT_ANON + type, 1);
+	if (!target || !memcg_tryget(target))
+		return; /* removed since: what its limit was worth is not known any more */
+	evicted_by = memcg_lruvec(target, f.node);
+	far = distance(host, evicted_by, f.stamp); /* exact, and before the flush that may take its time */
 	stat_flush(t, target, FLUSH_REFAULT);
 	task_sync(t);
 	/* 6.1 asks what swap the page's owner has left, later kernels ask for whom it was evicted. */
 	if (fits(evicted_by, host->kernel_version < 602 ? owner : target, type, far))
 		accept(t, lruvec, page, f.workingset);
+	memcg_put(t, target);
 }

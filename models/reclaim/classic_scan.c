@@ -179,17 +179,29 @@ static uint64_t unprotected(uint64_t size, uint64_t usage, struct scan_control *
 	return size > SWAP_CLUSTER_MAX ? size : SWAP_CLUSTER_MAX;
 }
 
+/* Of a removed cgroup something is scanned at any priority: nobody will use it, and it keeps the cgroup. */
+static uint64_t share_of(const struct lruvec *lruvec, uint64_t size, const struct scan_control *sc)
+{
+	uint64_t nr = size >> sc->priority;
+
+	if (!nr && !memcg_online(lruvec->memcg))
+		nr = size < SWAP_CLUSTER_MAX ? size : SWAP_CLUSTER_MAX;
+	return nr;
+}
+
 static void scan_count(const struct lruvec *lruvec, struct scan_control *sc, uint64_t nr[NR_LRU_LISTS])
 {
 	struct balance b = scan_balance(lruvec, sc);
+	uint64_t sum = b.fraction[LRU_ANON] + b.fraction[LRU_FILE];
+	uint64_t round_up = memcg_online(lruvec->memcg) ? 0 : sum - 1;
 
 	for (enum lru_list lru = LRU_INACTIVE_ANON; lru <= LRU_ACTIVE_FILE; lru++) {
 		enum lru_type type = classic_type(lru);
 
-		nr[lru] = unprotected(lruvec->lru_zone_size[lru], lruvec->memcg->memory.usage, sc) >>
-			  sc->priority;
+		nr[lru] = share_of(
+			lruvec, unprotected(lruvec->lru_zone_size[lru], lruvec->memcg->memory.usage, sc), sc);
 		if (b.fract)
-			nr[lru] = nr[lru] * b.fraction[type] / (b.fraction[LRU_ANON] + b.fraction[LRU_FILE]);
+			nr[lru] = (nr[lru] * b.fraction[type] + round_up) / sum;
 		else if (b.only[!type])
 			nr[lru] = 0;
 	}
@@ -272,6 +284,8 @@ void classic_age_node(struct task *t, uint32_t node, struct scan_control *sc)
 	if (!swap_present(root->host) ||
 	    !inactive_is_low(stat_reported_node, memcg_lruvec(root, node), LRU_ANON))
 		return;
-	for (struct memcg *m = NULL; (m = memcg_next(root, m));)
+	for (struct memcg *m = NULL; (m = memcg_walk(t, root, m));) {
 		classic_shrink_active(t, memcg_lruvec(m, node), LRU_ACTIVE_ANON, SWAP_CLUSTER_MAX, sc);
+		task_sync(t);
+	}
 }

@@ -89,6 +89,25 @@ void memcg_lru_rotate(struct task *t, struct lruvec *lruvec, enum memcg_lru_move
 	spin_unlock_irq(t, &n->lock);
 }
 
+void memcg_lru_offline(struct task *t, struct lruvec *lruvec)
+{
+	if (mglru_era(lruvec_host(lruvec)) != ERA_6_1)
+		memcg_lru_rotate(t, lruvec, MOVE_OLD);
+}
+
+void memcg_lru_release(struct task *t, struct lruvec *lruvec)
+{
+	struct mglru_node *n = mglru_node(lruvec_host(lruvec), lruvec->node);
+	uint32_t gen = place_of(lruvec)->gen;
+
+	spin_lock_irq(t, &n->lock);
+	leave(n, lruvec);
+	if (!n->nr[gen] && gen == n->seq % MEMCG_LRU_GENS)
+		n->seq++;
+	spin_unlock_irq(t, &n->lock);
+	task_sync(t);
+}
+
 /* ---- eviction ---- */
 
 static bool is_sizable(const struct lruvec *lruvec, const struct scan_control *sc)
@@ -126,6 +145,14 @@ static enum memcg_lru_move shrink_one(struct task *t, struct lruvec *lruvec, str
 	return is_sizable(lruvec, sc) ? MOVE_NONE : tail_or_young(lruvec);
 }
 
+/* The first from there on whose memcg is not about to go. */
+static struct lruvec *get_one(struct lruvec *lruvec)
+{
+	while (lruvec && !memcg_tryget(lruvec->memcg))
+		lruvec = place_of(lruvec)->next;
+	return lruvec;
+}
+
 /* One bin of the oldest generation; true: that is enough. */
 static bool shrink_bin(struct task *t, struct mglru_node *n, uint32_t gen, uint32_t bin,
 		       struct scan_control *sc)
@@ -133,19 +160,27 @@ static bool shrink_bin(struct task *t, struct mglru_node *n, uint32_t gen, uint3
 	struct lruvec *lruvec = n->bins[gen][bin].head, *next;
 
 	/* At most as many as there are: what goes to the tail of this generation may come by again. */
+	lruvec = get_one(lruvec);
 	for (uint32_t left = n->nr[gen]; lruvec && left; left--, lruvec = next) {
 		enum memcg_lru_move move = shrink_one(t, lruvec, sc);
 
 		task_sync(t);
-		next = place_of(lruvec)->next;
+		next = get_one(place_of(lruvec)->next);
 		if (move != MOVE_NONE)
 			memcg_lru_rotate(t, lruvec, move);
 		task_sync(t);
-		if (mglru_machine_has_enough(lruvec, sc))
+		bool enough = mglru_machine_has_enough(lruvec, sc);
+
+		memcg_put(t, lruvec->memcg);
+		if (next && (enough || place_of(next)->gen != gen || place_of(next)->bin != bin)) {
+			memcg_put(t, next->memcg);
+			next = enough ? NULL : get_one(n->bins[gen][bin].head);
+		}
+		if (enough)
 			return true;
-		if (next && (place_of(next)->gen != gen || place_of(next)->bin != bin))
-			next = n->bins[gen][bin].head;
 	}
+	if (lruvec)
+		memcg_put(t, lruvec->memcg);
 	return false;
 }
 
@@ -160,7 +195,7 @@ static void begin_lower(const struct host *host, uint32_t node, struct scan_cont
 		return;
 	for (uint32_t i = 0; i < host->cgroups->nr; i++) {
 		const struct memcg *m = host->cgroups->all[i];
-		const struct lruvec *lruvec = m->lruvecs ? m->lruvecs[node] : NULL;
+		const struct lruvec *lruvec = m && m->lruvecs ? m->lruvecs[node] : NULL;
 
 		if (lruvec)
 			reclaimable += mglru_size(lruvec, LRU_INACTIVE_FILE) +

@@ -39,6 +39,8 @@ enum memcg_lru_move { MOVE_NONE, MOVE_HEAD, MOVE_TAIL, MOVE_OLD, MOVE_YOUNG };
 
 /* lru_gen_online_memcg(): the lruvec comes to be. Outside of tasks, or in a step. */
 void memcg_lru_online(struct lruvec *lruvec);
+void memcg_lru_offline(struct task *t, struct lruvec *lruvec); /* it is next to be reclaimed */
+void memcg_lru_release(struct task *t, struct lruvec *lruvec);
 /* lru_gen_rotate_memcg(). Takes the lock. */
 void memcg_lru_rotate(struct task *t, struct lruvec *lruvec, enum memcg_lru_move move);
 /* lru_gen_shrink_node(): a pass for the machine; false: this kernel walks all memcgs. */

@@ -32,7 +32,7 @@ shadow_t mglru_eviction(struct task *t, frame_t frame, struct memcg *target)
 	return shadow_pack(host, (struct shadow_fields){
 					 .workingset = mglru_era(host) < ERA_6_18 ? refs > 0 : workingset,
 					 .node = page->node,
-					 .memcg = m->id,
+					 .css_id = m->css_id,
 					 .stamp = g->min_seq[type] << FIELD_BITS | (refs ? refs - 1 : 0),
 				 });
 }
@@ -74,7 +74,7 @@ void mglru_refault(struct task *t, frame_t frame, shadow_t shadow, bool in_fault
 	enum lru_type type = page_type(page);
 	uint32_t field = (uint32_t)(fields.stamp & FIELD_MASK);
 
-	if (fields.memcg != m->id || fields.node != page->node)
+	if (!m->css_id || fields.css_id != m->css_id || fields.node != page->node)
 		return;
 	bool recent = is_recent(host, g, type, fields.stamp >> FIELD_BITS);
 	uint32_t refs = era < ERA_6_18 ? field + fields.workingset : field + 1;

@@ -74,7 +74,9 @@ static struct work_of_pass work_6_1(struct task *t, struct lruvec *lruvec, struc
 {
 	const struct mglru *g = mglru_of(lruvec);
 	enum mglru_need need = mglru_need_aging(g, ERA_6_1, swappiness);
-	struct work_of_pass work = { .nr = all_pages(g, swappiness) >> sc->priority,
+	uint64_t all = all_pages(g, swappiness);
+	/* What a removed cgroup has goes at once. */
+	struct work_of_pass work = { .nr = memcg_online(lruvec->memcg) ? all >> sc->priority : all,
 				     .need_aging = need != MGLRU_ENOUGH };
 
 	if (need == MGLRU_ENOUGH)
@@ -101,6 +103,8 @@ static struct work_of_pass work_6_12(struct task *t, struct lruvec *lruvec, stru
 
 	if (era == ERA_6_18)
 		nr = unprotected(lruvec->memcg, sc, nr);
+	if (nr && !memcg_online(lruvec->memcg))
+		return (struct work_of_pass){ .nr = nr, .need_aging = need != MGLRU_ENOUGH };
 	if (need == MGLRU_ENOUGH || sc->priority == DEF_PRIORITY)
 		return (struct work_of_pass){ .nr = nr >> sc->priority, .need_aging = need != MGLRU_ENOUGH };
 	return (struct work_of_pass){ .leave = age(t, lruvec, sc, swappiness), .need_aging = true };
@@ -151,7 +155,7 @@ void mglru_age_node(struct task *t, uint32_t node, struct scan_control *sc)
 		sc->memcgs_need_aging = true;
 		return;
 	}
-	for (struct memcg *m = host->cgroups->root; m; m = memcg_next(host->cgroups->root, m)) {
+	for (struct memcg *m = NULL; (m = memcg_walk(t, host->cgroups->root, m));) {
 		struct lruvec *lruvec = m->lruvecs ? m->lruvecs[node] : NULL;
 		uint32_t swappiness;
 

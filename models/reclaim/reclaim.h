@@ -69,6 +69,13 @@ struct reclaim_ops {
 	 */
 	bool (*shrink_node_global)(struct task *t, uint32_t node, struct scan_control *sc);
 
+	/*
+	 * Its memcg is removed; and nothing holds it any more, so no list may, and it leaves the tree in the
+	 * step in which this ends. May be NULL.
+	 */
+	void (*lruvec_offline)(struct task *t, struct lruvec *lruvec);
+	void (*lruvec_release)(struct task *t, struct lruvec *lruvec);
+
 	/* Tokens: the timestamp part of a shadow entry at eviction, and its evaluation at refault. */
 	shadow_t (*eviction)(struct task *t, frame_t frame, struct memcg *target);
 	void (*refault)(struct task *t, frame_t frame, shadow_t shadow, bool in_fault);

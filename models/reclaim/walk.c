@@ -18,23 +18,37 @@ struct reclaim_cookie {
 	uint32_t generation;
 };
 
-/* mem_cgroup_iter(); cookie NULL: a walk of one's own. In a step. */
-static struct memcg *next_memcg(struct memcg *root, struct memcg *prev, struct reclaim_cookie *cookie)
+/* mem_cgroup_iter() with a cookie: from the shared position on. In a step. */
+static struct memcg *next_shared(struct memcg *root, struct memcg *prev, struct reclaim_cookie *cookie)
 {
 	struct memcg *next;
 
-	if (!cookie)
-		return memcg_next(root, prev);
 	if (!prev)
 		cookie->generation = cookie->iter->generation;
 	else if (cookie->generation != cookie->iter->generation)
 		return NULL; /* somebody else has finished this round */
 	next = memcg_next(root, cookie->iter->position);
+	while (next && !memcg_tryget(next))
+		next = memcg_next(root, next);
 	cookie->iter->position = next;
 	if (next)
 		return next;
 	cookie->iter->generation++;
-	return prev ? NULL : next_memcg(root, NULL, cookie);
+	return prev ? NULL : next_shared(root, NULL, cookie);
+}
+
+/* The next memcg of a walk, which holds it until it asks for the one after. */
+static struct memcg *next_memcg(struct task *t, struct memcg *root, struct memcg *prev,
+				struct reclaim_cookie *cookie)
+{
+	struct memcg *next;
+
+	if (!cookie)
+		return memcg_walk(t, root, prev);
+	next = next_shared(root, prev, cookie);
+	if (prev)
+		memcg_put(t, prev);
+	return next;
 }
 
 /* False when memory.min or memory.low keeps it out of this walk. */
@@ -71,7 +85,7 @@ static void shrink_memcgs(struct task *t, uint32_t node, struct scan_control *sc
 	struct memcg *m = NULL;
 
 	task_sync(t);
-	while ((m = next_memcg(sc->target, m, partial ? &cookie : NULL))) {
+	while ((m = next_memcg(t, sc->target, m, partial ? &cookie : NULL))) {
 		cpu_defer(t, host->costs->reclaim_memcg);
 		cond_resched(t);
 		task_sync(t);
@@ -82,6 +96,10 @@ static void shrink_memcgs(struct task *t, uint32_t node, struct scan_control *sc
 		}
 		task_sync(t);
 	}
+	if (!m)
+		return;
+	task_sync(t);
+	memcg_put(t, m);
 }
 
 void shrink_node(struct task *t, uint32_t node, struct scan_control *sc)

@@ -6,7 +6,8 @@
  * links  a pair with something to hand over can be found by a flusher: it is on its CPU's updated tree with
  *        all its ancestors, or queued, or its updater or a flusher has it in hand.
  * nodes  a memcg's value of an lruvec item = the sum over the nodes, at every instant.
- * I1     after everything is handed over: recursive = truth = sum of local over the subtree.
+ * I1     after everything is handed over: recursive = truth = sum of local over the subtree, and of what
+ *        was counted by cgroups that are freed.
  * I8     and then no size is negative, with what CPUs keep back of slab bytes (struct object_stock).
  *
  * Everything is handed over here without time and without the updated tree: the run is over.
@@ -25,11 +26,21 @@ static void vector_add(stat_vector to, const int64_t *from)
 		to[i] += from[i];
 }
 
-/* Sums over subtrees: parents come before their children. */
-static void sum_up(const struct cgroup_state *cgroups, stat_vector *sums)
+/* Sums over subtrees. */
+static void sum_up(struct host *host, stat_vector *sums)
 {
-	for (uint32_t id = cgroups->nr - 1; id > 0; id--)
-		vector_add(sums[cgroups->all[id]->parent->id], sums[id]);
+	uint32_t nr;
+	struct memcg **order = memcg_order(host, &nr);
+
+	while (--nr)
+		vector_add(sums[order[nr]->parent->id], sums[order[nr]->id]);
+	sim_free(host->sim, order, host->cgroups->nr * sizeof(*order));
+}
+
+/* Out of the tree: what it counted is its parent's. */
+static bool is_out(const struct memcg *m)
+{
+	return m->life == MEMCG_GONE;
 }
 
 static void check_equal(struct record *record, const char *name, const struct memcg *m, const int64_t *have,
@@ -43,19 +54,24 @@ static void check_equal(struct record *record, const char *name, const struct me
 			 stat_item_name((enum stat_item)item), m->path, have[item], want[item]);
 }
 
-static void check_unflushed(const struct cgroup_state *cgroups, struct record *record, stat_vector *sums)
+static void check_unflushed(struct host *host, struct record *record, stat_vector *sums)
 {
-	for (uint32_t id = 0; id < cgroups->nr; id++) {
-		const struct memcg_stat *s = cgroups->all[id]->stat;
+	const struct cgroup_state *cgroups = host->cgroups;
+	struct memcg *m;
 
+	for (uint32_t id = 0; (m = memcg_at(cgroups, &id)); id++) {
+		const struct memcg_stat *s = m->stat;
+
+		if (is_out(m))
+			continue;
 		vector_add(sums[id], s->pending);
 		for (const struct stat_pair *pair = s->pairs; pair; pair = pair->of_memcg)
 			vector_add(sums[id], pair->delta);
 	}
-	sum_up(cgroups, sums);
-	for (uint32_t id = 0; id < cgroups->nr; id++) {
-		const struct memcg *m = cgroups->all[id];
-
+	sum_up(host, sums);
+	for (uint32_t id = 0; (m = memcg_at(cgroups, &id)); id++) {
+		if (is_out(m))
+			continue;
 		vector_add(sums[id], m->stat->value);
 		check_equal(record, "I2 value + unflushed = truth", m, sums[id], m->stat->truth);
 	}
@@ -71,11 +87,13 @@ static bool linked(const struct stat_pair *pair)
 
 static void check_links(const struct cgroup_state *cgroups, struct record *record)
 {
+	struct memcg *m;
+
 	if (stat_of(cgroups->root->host)->updated->untracked)
 		return;
-	for (uint32_t id = 0; id < cgroups->nr; id++) {
-		const struct memcg *m = cgroups->all[id];
-
+	for (uint32_t id = 0; (m = memcg_at(cgroups, &id)); id++) {
+		if (is_out(m))
+			continue;
 		for (const struct stat_pair *pair = m->stat->pairs; pair; pair = pair->of_memcg) {
 			bool found = !pair->changed || pair->linking || pair->queued || pair->popped ||
 				     linked(pair);
@@ -89,9 +107,13 @@ static void check_links(const struct cgroup_state *cgroups, struct record *recor
 
 static void check_nodes(const struct cgroup_state *cgroups, struct record *record)
 {
-	for (uint32_t id = 0; id < cgroups->nr; id++) {
-		const struct memcg *m = cgroups->all[id];
+	struct memcg *m;
+
+	for (uint32_t id = 0; (m = memcg_at(cgroups, &id)); id++) {
 		stat_vector sum = { 0 };
+
+		if (is_out(m))
+			continue;
 
 		for (uint32_t node = 0; node < m->host->nr_nodes; node++)
 			for (int i = 0; i < NR_LRUVEC_ITEMS; i++)
@@ -104,20 +126,30 @@ static void check_nodes(const struct cgroup_state *cgroups, struct record *recor
 
 static void hand_over(struct host *host)
 {
-	const struct cgroup_state *cgroups = host->cgroups;
+	uint32_t nr;
+	struct memcg **order = memcg_order(host, &nr);
 
-	for (uint32_t id = cgroups->nr; id-- > 0;)
-		for (struct stat_pair *pair = cgroups->all[id]->stat->pairs; pair; pair = pair->of_memcg)
+	for (uint32_t i = nr; i--;)
+		for (struct stat_pair *pair = order[i]->stat->pairs; pair; pair = pair->of_memcg)
 			rstat_take_in(stat_of(host), pair);
+	sim_free(host->sim, order, host->cgroups->nr * sizeof(*order));
 }
 
-static void check_flushed(const struct cgroup_state *cgroups, struct record *record, stat_vector *sums)
+static void check_flushed(struct host *host, struct record *record, stat_vector *sums)
 {
-	for (uint32_t id = 0; id < cgroups->nr; id++)
-		vector_add(sums[id], cgroups->all[id]->stat->local);
-	sum_up(cgroups, sums);
-	for (uint32_t id = 0; id < cgroups->nr; id++) {
-		const struct memcg *m = cgroups->all[id];
+	const struct cgroup_state *cgroups = host->cgroups;
+	struct memcg *m;
+
+	for (uint32_t id = 0; (m = memcg_at(cgroups, &id)); id++) {
+		if (is_out(m))
+			continue;
+		vector_add(sums[id], m->stat->local);
+		vector_add(sums[id], m->stat->gone);
+	}
+	sum_up(host, sums);
+	for (uint32_t id = 0; (m = memcg_at(cgroups, &id)); id++) {
+		if (is_out(m))
+			continue;
 
 		check_equal(record, "I1 recursive = truth", m, m->stat->value, m->stat->truth);
 		check_equal(record, "I1 recursive = sum of local", m, m->stat->value, sums[id]);
@@ -130,23 +162,28 @@ static void add_kept_back(const struct host *host, stat_vector *sums)
 	for (uint32_t cpu = 0; cpu < host->nr_cpus; cpu++) {
 		const struct object_stock *kept = &host->cgroups->stocks[cpu].objects;
 
-		if (!kept->memcg)
+		if (!kept->objcg)
 			continue;
-		sums[kept->memcg->id][NR_SLAB_RECLAIMABLE_B] += kept->reclaimable;
-		sums[kept->memcg->id][NR_SLAB_UNRECLAIMABLE_B] += kept->unreclaimable;
+		uint32_t id = kept->objcg->memcg->id;
+
+		sums[id][NR_SLAB_RECLAIMABLE_B] += kept->reclaimable;
+		sums[id][NR_SLAB_UNRECLAIMABLE_B] += kept->unreclaimable;
 	}
 }
 
-static void check_sizes(const struct host *host, struct record *record, stat_vector *sums)
+static void check_sizes(struct host *host, struct record *record, stat_vector *sums)
 {
 	const struct cgroup_state *cgroups = host->cgroups;
 
+	struct memcg *m;
+
 	add_kept_back(host, sums);
-	sum_up(cgroups, sums);
-	for (uint32_t id = 0; id < cgroups->nr; id++) {
-		const struct memcg *m = cgroups->all[id];
+	sum_up(host, sums);
+	for (uint32_t id = 0; (m = memcg_at(cgroups, &id)); id++) {
 		int item = 0;
 
+		if (is_out(m))
+			continue;
 		vector_add(sums[id], m->stat->value);
 		while (item < NR_STAT_ITEMS - 1 && sums[id][item] >= 0)
 			item++;
@@ -171,13 +208,13 @@ void stat_invariants(struct host *host, struct record *record)
 	const struct cgroup_state *cgroups = host->cgroups;
 	stat_vector *sums = zero_sums(cgroups);
 
-	check_unflushed(cgroups, record, sums);
+	check_unflushed(host, record, sums);
 	free(sums);
 	check_links(cgroups, record);
 	check_nodes(cgroups, record);
 	hand_over(host);
 	sums = zero_sums(cgroups);
-	check_flushed(cgroups, record, sums);
+	check_flushed(host, record, sums);
 	free(sums);
 	sums = zero_sums(cgroups);
 	check_sizes(host, record, sums);

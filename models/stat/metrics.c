@@ -247,10 +247,13 @@ void stat_sample(struct host *host, sim_time_t now)
 	struct record *record = host->run->record;
 	const struct memcg *root = host->cgroups->root;
 
-	for (uint32_t id = 0; id < host->cgroups->nr; id++) {
-		const struct memcg *m = host->cgroups->all[id];
+	struct memcg *m;
+
+	for (uint32_t id = 0; (m = memcg_at(host->cgroups, &id)); id++) {
 		struct stat_read read;
 
+		if (m->transient)
+			continue;
 		stat_look(m, now, &read);
 		look(&sm->all, &read);
 		look(level_of(host, m->depth), &read);
@@ -347,8 +350,11 @@ void stat_finish(struct host *host)
 	record_level(record, &st->metrics->all);
 	for (uint32_t i = 0; i < st->metrics->nr_levels; i++)
 		record_level(record, &st->metrics->levels[i]);
-	for (uint32_t id = 0; id < host->cgroups->nr; id++)
-		record_cgroup(record, host->cgroups->all[id], st->options.per_cgroup);
+	struct memcg *m;
+
+	for (uint32_t id = 0; (m = memcg_at(host->cgroups, &id)); id++)
+		if (!m->transient)
+			record_cgroup(record, m, st->options.per_cgroup);
 	decisions_finish(host);
 	stat_invariants(host, record);
 }

@@ -130,6 +130,44 @@ static struct stat_pair *pop_updated(struct task *t, struct stat_pair *pos, stru
 	return pos;
 }
 
+/* ---- the end ---- */
+
+/* Those behind it in the table move up, so that no search ends before them. */
+static void table_remove(struct stat_cpu *c, const struct stat_pair *pair)
+{
+	uint32_t hole = table_slot(c, pair->memcg), i = hole, mask = c->size - 1;
+
+	c->table[hole] = NULL;
+	c->nr--;
+	while (c->table[i = (i + 1) & mask]) {
+		struct stat_pair *moved = c->table[i];
+
+		c->table[i] = NULL;
+		c->table[table_slot(c, moved->memcg)] = moved;
+	}
+}
+
+void rstat_free_pair(struct stat_pair *pair)
+{
+	struct host *host = pair->memcg->host;
+	struct stat_cpu *c = &stat_of(host)->cpus[pair->cpu];
+
+	if (pair->updated_next)
+		unlink_pair(pair);
+	for (struct stat_pair **link = &c->queued; pair->queued; link = &(*link)->queued_next)
+		if (*link == pair) {
+			*link = pair->queued_next;
+			pair->queued = false;
+		}
+	if (c->last == pair)
+		c->last = NULL;
+	table_remove(c, pair);
+	for (uint32_t node = 0; node < host->nr_nodes; node++)
+		if (pair->nodes[node])
+			sim_free(host->sim, pair->nodes[node], sizeof(struct node_delta));
+	sim_free(host->sim, pair, sizeof *pair + host->nr_nodes * sizeof(struct node_delta *));
+}
+
 /* ---- taking in ---- */
 
 static void take_in_nodes(struct stat_pair *pair)

@@ -104,6 +104,13 @@ const struct stat_calls *stat_calls(const struct host *host);
 void stat_check(const struct scenario *s, struct complaints *c);
 void stat_build(struct host *host);
 void stat_build_memcg(struct memcg *m);
+/*
+ * The end of a memcg's statistics: the last flush (css_release_work_fn()); it leaves the tree, and what it
+ * counted stays with its parent; its blocks are freed, false: not yet, a flusher has one of them in hand.
+ */
+void stat_release(struct task *t, struct memcg *m);
+void stat_leave(struct memcg *m);
+bool stat_free_memcg(struct memcg *m);
 void stat_start(struct host *host); /* the periodic worker */
 void stat_measure(struct host *host);
 void stat_sample(struct host *host, sim_time_t now);

@@ -69,6 +69,7 @@ struct memcg_stat {
 	int64_t pending[NR_STAT_ITEMS]; /* flushed out of children, not yet taken in */
 	int64_t local[NR_STAT_ITEMS];   /* its own, as flushed */
 	int64_t truth[NR_STAT_ITEMS];   /* recursive, of every update made */
+	int64_t gone[NR_STAT_ITEMS];    /* local values of cgroups below it that are freed */
 	uint64_t pending_set;           /* items of pending[] that are not 0, or were not */
 	uint64_t unflushed;             /* |updates| of the subtree that value[] lacks, measured */
 	uint64_t pending_absolute;      /* the part of them that is in pending[] */
@@ -214,6 +215,8 @@ static inline struct stat_pair *rstat_pair(struct host *host, uint32_t cpu, stru
 	return last && last->memcg == m ? last : rstat_pair_slow(host, cpu, m);
 }
 struct stat_pair *rstat_pair_find(const struct host *host, uint32_t cpu, const struct memcg *m);
+/* Takes a pair out of its CPU's table and the updated tree, and frees it. */
+void rstat_free_pair(struct stat_pair *pair);
 /* Puts the pair and its ancestors on the updated lists; returns how many. The CPU's tree is the caller's. */
 uint32_t rstat_link(struct stat_pair *pair);
 /* A flush of the subtree by the lock policy. */

@@ -89,7 +89,7 @@ static void check_stamps(const struct host *host, struct record *record)
 {
 	const uint64_t last = ((uint64_t)1 << workingset_stamp_bits(host)) - 1;
 	const struct shadow_fields f = {
-		.workingset = true, .node = host->nr_nodes - 1, .memcg = host->cgroups->nr - 1, .stamp = last
+		.workingset = true, .node = host->nr_nodes - 1, .css_id = host->cgroups->nr, .stamp = last
 	};
 	/* By way of a slot, which holds 63 bits. */
 	const struct shadow_fields back = shadow_unpack(host,
@@ -98,10 +98,10 @@ static void check_stamps(const struct host *host, struct record *record)
 
 	record_invariant(
 		record, "I16",
-		back.workingset && back.node == f.node && back.memcg == f.memcg && back.stamp == last &&
+		back.workingset && back.node == f.node && back.css_id == f.css_id && back.stamp == last &&
 			wrapped == 4 && workingset_stamp_bits(host) + workingset_bucket_order(host) < 64,
-		"a shadow of node %u, memcg %u, stamp %llx comes back as %u, %u, %llx", f.node, f.memcg,
-		(unsigned long long)f.stamp, back.node, back.memcg, (unsigned long long)back.stamp);
+		"a shadow of node %u, memcg %u, stamp %llx comes back as %u, %u, %llx", f.node, f.css_id,
+		(unsigned long long)f.stamp, back.node, back.css_id, (unsigned long long)back.stamp);
 }
 
 void workingset_check(struct host *host, struct record *record)

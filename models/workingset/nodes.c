@@ -14,10 +14,10 @@
 
 #include "models/cgroup/stock.h"
 
-/* On whose list a node is: its owner's. */
+/* On whose list a node is: its owner's, whoever that is by now. */
 static struct memcg *node_memcg(const struct host *host, const struct shadow_node *n)
 {
-	return host->cgroups->all[n->memcg];
+	return objcg_by_id(host, n->objcg)->memcg;
 }
 
 void workingset_update_node(struct task *t, struct host *host, struct shadow_node *n)

@@ -4,8 +4,8 @@
  *
  * An entry is a value of an XArray, so it has 63 bits: the workingset bit lowest, the NUMA node, the id of
  * the memcg, and a time stamp that takes what is left, 36 bits with the usual CONFIG_NODES_SHIFT of 10. A
- * machine whose pages need more bits than that counts its stamps in buckets. An id here is the index in the
- * tree and one more, as the kernel's begin with 1; so no entry is 0.
+ * machine whose pages need more bits than that counts its stamps in buckets. Ids begin
+ * with 1, so no entry is 0.
  */
 #include "models/workingset/workingset_impl.h"
 
@@ -64,7 +64,7 @@ shadow_t shadow_pack(const struct host *host, struct shadow_fields f)
 {
 	shadow_t shadow = f.stamp & mask(workingset_stamp_bits(host));
 
-	shadow = shadow << SHADOW_MEMCG_BITS | ((f.memcg + 1) & mask(SHADOW_MEMCG_BITS));
+	shadow = shadow << SHADOW_MEMCG_BITS | (f.css_id & mask(SHADOW_MEMCG_BITS));
 	shadow = shadow << SHADOW_NODE_BITS | (f.node & mask(SHADOW_NODE_BITS));
 	return shadow << 1 | f.workingset;
 }
@@ -77,7 +77,7 @@ struct shadow_fields shadow_unpack(const struct host *host, shadow_t shadow)
 	shadow >>= 1;
 	f.node = (uint32_t)(shadow & mask(SHADOW_NODE_BITS));
 	shadow >>= SHADOW_NODE_BITS;
-	f.memcg = (uint32_t)(shadow & mask(SHADOW_MEMCG_BITS)) - 1;
+	f.css_id = (uint32_t)(shadow & mask(SHADOW_MEMCG_BITS));
 	f.stamp = shadow >> SHADOW_MEMCG_BITS;
 	return f;
 }

@@ -16,7 +16,7 @@
 #include "models/page/page.h"
 
 typedef uint64_t shadow_t;
-#define NO_SHADOW ((shadow_t)0) /* no entry packs to it */
+#define NO_SHADOW ((shadow_t)0) /* no entry of a cgroup that has an id packs to it */
 
 /* CONFIG_NODES_SHIFT of distributions; and the most cgroups whose ids fit, root included. */
 #define SHADOW_NODE_BITS  10u
@@ -24,7 +24,7 @@ typedef uint64_t shadow_t;
 
 struct shadow_fields {
 	bool workingset;
-	uint32_t node, memcg;
+	uint32_t node, css_id;
 	uint64_t stamp; /* cut to workingset_stamp_bits() */
 };
 shadow_t shadow_pack(const struct host *host, struct shadow_fields f);
@@ -35,7 +35,7 @@ uint32_t workingset_bucket_order(const struct host *host); /* 0 below 2^36 pages
 /* A leaf of a file's tree. */
 struct shadow_node {
 	struct list_lru_item item;  /* on shadow_nodes */
-	uint32_t memcg, file, leaf; /* owner of the node object, and where it is */
+	uint32_t objcg, file, leaf; /* owner of the node object, and where it is */
 	uint16_t node;
 	uint16_t count, nr_values; /* occupied slots; of these, shadows or places in swap */
 	bool listed; /* counted in workingset_nodes, and on the list or about to be */

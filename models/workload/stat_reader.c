@@ -135,7 +135,7 @@ static void read_one(struct task *t, struct workload_task *w, struct memcg *targ
 	else
 		cpu_stat_read(t, target);
 	task_sync(t);
-	object_uncharge_rcu(t, w->memcg, node, NR_SLAB_UNRECLAIMABLE_B, STRUCT_FILE);
+	object_uncharge_rcu(t, w->memcg->objcg->id, node, NR_SLAB_UNRECLAIMABLE_B, STRUCT_FILE);
 	w->ops++;
 }
 

@@ -404,7 +404,7 @@ static void record_cgroups(struct host *host)
 		has[state->tasks[i].memcg->id] = true;
 	}
 	for (uint32_t i = 0; i < host->cgroups->nr; i++)
-		if (has[i])
+		if (has[i] && host->cgroups->all[i])
 			record_work(host, host->cgroups->all[i]->path, &done[i]);
 }
 

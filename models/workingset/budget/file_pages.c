@@ -20,8 +20,10 @@ static uint64_t file_pages(struct task *t, struct memcg *m, uint32_t node)
 	(void)t;
 	if (!memcg_is_root(m))
 		return lruvec_files(m, node);
-	for (uint32_t i = 0; i < m->host->cgroups->nr; i++)
-		pages += lruvec_files(m->host->cgroups->all[i], node);
+	struct memcg *any;
+
+	for (uint32_t i = 0; (any = memcg_at(m->host->cgroups, &i)); i++)
+		pages += lruvec_files(any, node);
 	return pages;
 }
 

@@ -1,0 +1,321 @@
+/*
+ * life.c - cgroups come and go. See life.h.
+ *
+ * Follows cgroup_mkdir(), cgroup_destroy_locked(), css_killed_work_fn(), css_release_work_fn() and
+ * css_free_rwork_fn() of kernel/cgroup/cgroup.c, Linux 6.1: one queue for all of the work
+ * (cgroup_destroy_wq), at most one item at a time on a CPU, and cgroup_mutex around offlining, release and
+ * the last of it. So a storm of rmdir is worked off one by one, and meets whoever makes, removes or moves.
+ *
+ * References are not counted one by one: pages charged, slots of swap, stocks and children are known anyway.
+ * Whoever takes the last of these away says so (memcg_ref_gone()).
+ *
+ * Left out: cgroups of other controllers, which have no effect of their own here, and the files of a
+ * cgroup beyond the time it takes to make and remove them.
+ */
+#include "models/cgroup/life.h"
+
+#include <string.h>
+
+#include "models/cgroup/life_impl.h"
+#include "models/cgroup/stock.h"
+#include "models/list_lru/list_lru.h"
+#include "models/page/page_impl.h"
+#include "models/pressure/pressure.h"
+#include "models/reclaim/reclaim.h"
+
+/* ---- mkdir ---- */
+
+static struct memcg *make(struct memcg *parent, const char *name)
+{
+	struct memcg *m = memcg_create(parent, name);
+
+	m->name = m->path + strlen(m->path) - strlen(name);
+	m->transient = true;
+	m->weight = parent->weight;
+	stat_build_memcg(m);
+	memcg_online_kmem(m);
+	return m;
+}
+
+enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char *name, struct memcg **made)
+{
+	struct host *host = parent->host;
+	struct cgroup_life *life = host->cgroups->life;
+	enum cgroup_error error = CGROUP_OK;
+
+	*made = NULL;
+	cpu_work(t, host->costs->syscall);
+	mutex_lock(t, &life->mutex);
+	cpu_work(t, host->costs->cgroup_create);
+	task_sync(t);
+	if (host->cgroups->nr_css_ids == MOST_CSS_IDS)
+		error = CGROUP_NO_ID;
+	else
+		*made = make(parent, name);
+	life->made += *made != NULL;
+	life->refused[error]++;
+	mutex_unlock(t, &life->mutex);
+	return error;
+}
+
+/* ---- the end of the end ---- */
+
+static void end_struct(struct task *t, struct work *work)
+{
+	struct cgroup_end *end = end_of_work(work);
+	struct memcg *m = end->memcg;
+	struct obj_cgroup *objcg = m->objcg;
+
+	task_sync(t);
+	sim_free(t->sim, end, sizeof *end);
+	memcg_destroy(m);
+	objcg_put(t, objcg);
+}
+
+/* css_release_work_fn() of the cgroup itself: only now it counts as dying no longer. */
+static void end_cgroup(struct task *t, struct work *work)
+{
+	struct cgroup_end *end = end_of_work(work);
+	struct memcg *m = end->memcg, *parent = m->parent;
+	struct cgroup_life *life = m->host->cgroups->life;
+
+	mutex_lock(t, &life->mutex);
+	task_sync(t);
+	for (struct memcg *above = parent; above; above = above->parent)
+		above->nr_dying_descendants--;
+	life->freed++;
+	histogram_add(&life->dying, (t->clock - end->removed) / SIM_NS, 1);
+	mutex_unlock(t, &life->mutex);
+	task_sync(t);
+	parent->nr_children--;
+	memcg_ref_gone(t, parent);
+	work_init(&end->work, end_struct);
+	end->cpu = t->cpu->id;
+	call_rcu(t->sim, &end->rcu, grace_over);
+}
+
+/* mem_cgroup_css_free() */
+static void end_css(struct task *t, struct work *work)
+{
+	struct cgroup_end *end = end_of_work(work);
+	struct memcg *m = end->memcg;
+
+	task_sync(t);
+	if (!stat_free_memcg(m)) { /* a flusher has it in hand */
+		call_rcu(t->sim, &end->rcu, grace_over);
+		return;
+	}
+	cpu_defer(t, m->host->costs->cgroup_free);
+	psi_free_memcg(m);
+	lruvecs_free(m);
+	work_init(&end->work, end_cgroup);
+	queue_work_on(t->sim, t, t->cpu->id, m->host->cgroups->life->queue, &end->work);
+}
+
+void grace_over(struct sim *sim, struct rcu_head *head)
+{
+	struct cgroup_end *end = (struct cgroup_end *)(void *)head;
+
+	queue_work_on(sim, NULL, end->cpu, end->memcg->host->cgroups->life->queue, &end->work);
+}
+
+/* ---- release ---- */
+
+/* invalidate_reclaim_iterators() */
+static void forget_position(struct memcg *m)
+{
+	for (struct memcg *above = m; above; above = above->parent)
+		for (uint32_t node = 0; above->lruvecs && node < m->host->nr_nodes; node++) {
+			struct lruvec *lruvec = above->lruvecs[node];
+
+			if (lruvec && lruvec->iter.position == m)
+				lruvec->iter.position = NULL;
+		}
+}
+
+static void release(struct task *t, struct work *work)
+{
+	struct cgroup_end *end = end_of_work(work);
+	struct memcg *m = end->memcg;
+	const struct reclaim_ops *ops = reclaim_ops(m->host);
+
+	mutex_lock(t, &m->host->cgroups->life->mutex);
+	stat_release(t, m);
+	task_sync(t);
+	for (uint32_t node = 0; ops->lruvec_release && m->lruvecs && node < m->host->nr_nodes; node++)
+		if (m->lruvecs[node])
+			ops->lruvec_release(t, m->lruvecs[node]);
+	forget_position(m);
+	stat_leave(m);
+	assert(!m->memory.usage && !m->nr_charged && !m->swap.usage);
+	memcg_leave(m);
+	m->life = MEMCG_GONE;
+	mutex_unlock(t, &m->host->cgroups->life->mutex);
+	task_sync(t);
+	work_init(&end->work, end_css);
+	end->cpu = t->cpu->id;
+	call_rcu(t->sim, &end->rcu, grace_over);
+}
+
+/* ---- references ---- */
+
+static bool is_referenced(const struct memcg *m)
+{
+	return m->nr_charged > m->nr_kmem || m->nr_children || m->nr_stocks || m->nr_pins || m->nr_swap;
+}
+
+void memcg_unreferenced(struct task *t, struct memcg *m)
+{
+	struct cgroup_end *end = m->end;
+
+	if (m->life != MEMCG_OFFLINE || is_referenced(m))
+		return;
+	m->life = MEMCG_RELEASED;
+	work_init(&end->work, release);
+	queue_work_on(t->sim, t, t->cpu->id, m->host->cgroups->life->queue, &end->work);
+}
+
+bool memcg_tryget(struct memcg *m)
+{
+	if (m->life >= MEMCG_RELEASED)
+		return false;
+	m->nr_pins++;
+	return true;
+}
+
+void memcg_put(struct task *t, struct memcg *m)
+{
+	assert(m->nr_pins);
+	m->nr_pins--;
+	memcg_ref_gone(t, m);
+}
+
+/* ---- offline ---- */
+
+static void unprotect(struct page_counter *c)
+{
+	c->parent->children_min_usage -= c->min_usage;
+	c->parent->children_low_usage -= c->low_usage;
+	c->min = c->low = c->min_usage = c->low_usage = 0;
+}
+
+/* mem_cgroup_css_offline() */
+static void css_offline(struct task *t, struct memcg *m)
+{
+	struct host *host = m->host;
+	const struct reclaim_ops *ops = reclaim_ops(host);
+
+	task_sync(t);
+	unprotect(&m->memory);
+	memcg_offline_kmem(t, m, objcgs_reparent);
+	task_sync(t);
+	reparent_shrinker_deferred(m);
+	for (uint32_t node = 0; ops->lruvec_offline && m->lruvecs && node < host->nr_nodes; node++)
+		if (m->lruvecs[node])
+			ops->lruvec_offline(t, m->lruvecs[node]);
+	memcg_drain_all_stock(t, m);
+	task_sync(t);
+	if (!m->nr_swap)
+		memcg_put_css_id(m);
+}
+
+/* css_killed_work_fn(): a cgroup goes offline when all below it are, and may take its parent along. */
+static void offline(struct task *t, struct work *work)
+{
+	struct memcg *m = end_of_work(work)->memcg, *parent;
+	struct cgroup_life *life = m->host->cgroups->life;
+
+	mutex_lock(t, &life->mutex);
+	do {
+		parent = m->parent;
+		cpu_work(t, m->host->costs->cgroup_offline);
+		css_offline(t, m);
+		histogram_add(&life->offline, (t->clock - m->end->removed) / SIM_NS, 1);
+		m->life = MEMCG_OFFLINE;
+		memcg_unreferenced(t, m);
+		m = parent;
+	} while (m && !--m->nr_online);
+	mutex_unlock(t, &life->mutex);
+}
+
+/* css_killed_ref_fn() */
+static void killed(struct sim *sim, struct rcu_head *head)
+{
+	struct cgroup_end *end = (struct cgroup_end *)(void *)head;
+
+	if (!--end->memcg->nr_online)
+		queue_work_on(sim, NULL, end->cpu, end->memcg->host->cgroups->life->queue, &end->work);
+}
+
+/* ---- rmdir ---- */
+
+static bool is_busy(const struct memcg *m)
+{
+	bool busy = m->tasks;
+
+	for (const struct memcg *child = m->first_child; child && !busy; child = child->next_sibling)
+		busy = child->life == MEMCG_ONLINE;
+	return busy;
+}
+
+static void destroy(struct task *t, struct memcg *m)
+{
+	struct cgroup_end *end = sim_alloc(t->sim, sizeof *end);
+
+	end->memcg = m;
+	end->cpu = t->cpu->id;
+	end->removed = t->clock;
+	work_init(&end->work, offline);
+	m->end = end;
+	m->life = MEMCG_DYING;
+	for (struct memcg *above = m->parent; above; above = above->parent) {
+		above->nr_descendants--;
+		above->nr_dying_descendants++;
+	}
+	m->host->cgroups->life->removed++;
+	call_rcu(t->sim, &end->rcu, killed);
+}
+
+enum cgroup_error cgroup_rmdir(struct task *t, struct memcg *m)
+{
+	struct host *host = m->host;
+	struct cgroup_life *life = host->cgroups->life;
+	enum cgroup_error error = CGROUP_OK;
+
+	cpu_work(t, host->costs->syscall);
+	mutex_lock(t, &life->mutex);
+	cpu_work(t, host->costs->cgroup_remove);
+	task_sync(t);
+	if (is_busy(m))
+		error = CGROUP_BUSY;
+	else
+		destroy(t, m);
+	life->refused[error]++;
+	mutex_unlock(t, &life->mutex);
+	return error;
+}
+
+void cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to)
+{
+	struct host *host = to->host;
+
+	cpu_work(t, host->costs->syscall);
+	mutex_lock(t, &host->cgroups->life->mutex);
+	cpu_work(t, host->costs->cgroup_attach);
+	task_sync(t);
+	psi_move_task(ct->task, to);
+	cgroup_task_exit(ct);
+	cgroup_task_attach(ct, to);
+	mutex_unlock(t, &host->cgroups->life->mutex);
+}
+
+void life_build(struct host *host)
+{
+	struct cgroup_life *life = sim_alloc(host->sim, sizeof *life);
+
+	host->cgroups->life = life;
+	mutex_init(&life->mutex, lock_class(host->sim, "cgroup_mutex"));
+	life->queue = workqueue_create(host->sim, "cgroup_destroy", false, 1);
+	histogram_init(&life->offline, sim_arena(host->sim));
+	histogram_init(&life->dying, sim_arena(host->sim));
+}

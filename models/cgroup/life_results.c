@@ -1,0 +1,182 @@
+/*
+ * life_results.c - cgroups that come and go, as results: cgroup.stat, how long removal takes, and what is
+ * left of cgroups that hold nothing alive.
+ *
+ * Leftovers are of three kinds, which call for different remedies: live but empty ones, which somebody has to
+ * remove; dying ones that reclaim frees; dying ones that it cannot free.
+ */
+#include "models/cgroup/life_impl.h"
+#include "models/page/page.h"
+#include "models/reclaim/reclaim.h"
+#include "sim/module.h"
+
+enum { DESCENDANTS, DYING, MADE, REMOVED, FREED, REFUSED, OFFLINE, DYING_TIME, EMPTY, RECLAIMABLE, PINNED };
+
+static const struct metric metrics[] = {
+	[DESCENDANTS] = { "nr_descendants", "1", METRIC_GAUGE, "cgroups below it that are visible" },
+	[DYING] = { "nr_dying_descendants", "1", METRIC_GAUGE,
+		    "cgroups below it that are removed and not released" },
+	[MADE] = { "cgroup.made", "1", METRIC_COUNTER, "mkdir that succeeded during the run" },
+	[REMOVED] = { "cgroup.removed", "1", METRIC_COUNTER, "rmdir that succeeded" },
+	[FREED] = { "cgroup.freed", "1", METRIC_COUNTER, "removed cgroups that are released" },
+	[REFUSED] = { "cgroup.refused", "1", METRIC_COUNTER, "mkdir and rmdir that failed, by reason" },
+	[OFFLINE] = { "cgroup.offline_latency", "ns", METRIC_DISTRIBUTION,
+		      "from rmdir until the cgroup is offline: grace period, queue, cgroup_mutex" },
+	[DYING_TIME] = { "cgroup.dying_time", "ns", METRIC_DISTRIBUTION,
+			 "from rmdir until it no longer counts as dying; of those that came so far" },
+	[EMPTY] = { "cgroup.leftover.empty", "1", METRIC_GAUGE,
+		    "live cgroups without tasks, children and pages" },
+	[RECLAIMABLE] = { "cgroup.leftover.reclaimable", "1", METRIC_GAUGE,
+			  "dying cgroups kept only by pages that reclaim can take" },
+	[PINNED] = { "cgroup.leftover.pinned", "1", METRIC_GAUGE,
+		     "dying cgroups kept by what reclaim cannot take" },
+};
+static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
+
+MODULE(life_metrics) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_METRICS,
+	.name = "life",
+	.help = "cgroups that come and go",
+	.ops = &table,
+};
+
+static const char *const reasons[NR_CGROUP_ERRORS] = {
+	[CGROUP_NO_ID] = "no id",
+	[CGROUP_NO_PERCPU] = "no per-CPU memory",
+	[CGROUP_NO_MEMORY] = "no memory",
+	[CGROUP_BUSY] = "busy",
+};
+
+/* Pages on lists of their own that reclaim would look at; mlocked ones are on none of these. */
+static uint64_t evictable(const struct memcg *m)
+{
+	const struct reclaim_ops *ops = reclaim_ops(m->host);
+	bool anon = memcg_swap_room(m->host, m) > 0;
+	uint64_t nr = 0;
+
+	for (uint32_t node = 0; m->lruvecs && node < m->host->nr_nodes; node++) {
+		const struct lruvec *lruvec = m->lruvecs[node];
+
+		if (!lruvec)
+			continue;
+		nr += ops->size(lruvec, LRU_INACTIVE_FILE) + ops->size(lruvec, LRU_ACTIVE_FILE);
+		if (anon)
+			nr += ops->size(lruvec, LRU_INACTIVE_ANON) + ops->size(lruvec, LRU_ACTIVE_ANON);
+	}
+	return nr;
+}
+
+static bool is_empty(const struct memcg *m)
+{
+	return !m->tasks && !m->first_child && m->nr_charged == m->nr_kmem;
+}
+
+/* Pages in folio batches are on no list yet, but nothing keeps them from getting there. */
+static bool is_reclaimable(const struct memcg *m)
+{
+	return !m->nr_children && !m->nr_pins && !m->nr_swap && evictable(m);
+}
+
+struct cgroup_leftovers cgroup_leftovers(const struct host *host)
+{
+	struct cgroup_leftovers l = { 0 };
+	struct memcg *m;
+
+	for (uint32_t i = 1; (m = memcg_at(host->cgroups, &i)); i++)
+		if (m->life == MEMCG_ONLINE)
+			l.empty += is_empty(m);
+		else if (m->life != MEMCG_OFFLINE)
+			l.passing++;
+		else if (is_reclaimable(m))
+			l.reclaimable++;
+		else
+			l.pinned++;
+	return l;
+}
+
+static void sample(struct record *record, const struct memcg *m, sim_time_t now)
+{
+	record_sample(record, &metrics[DESCENDANTS], m->path, now, m->nr_descendants);
+	record_sample(record, &metrics[DYING], m->path, now, m->nr_dying_descendants);
+}
+
+/* Where nothing comes or goes there is nothing to show. */
+static bool is_used(const struct cgroup_life *life)
+{
+	return life->made || life->removed || life->refused[CGROUP_NO_ID] ||
+	       life->refused[CGROUP_NO_PERCPU] || life->refused[CGROUP_NO_MEMORY];
+}
+
+void life_sample(struct host *host, sim_time_t now)
+{
+	struct record *record = host->run->record;
+	struct memcg *root = host->cgroups->root;
+	struct cgroup_leftovers l;
+
+	if (!is_used(host->cgroups->life))
+		return;
+	sample(record, root, now);
+	for (struct memcg *m = root->first_child; m; m = m->next_sibling)
+		if (!m->transient)
+			sample(record, m, now);
+	l = cgroup_leftovers(host);
+	record_sample(record, &metrics[EMPTY], "all", now, l.empty);
+	record_sample(record, &metrics[RECLAIMABLE], "all", now, l.reclaimable);
+	record_sample(record, &metrics[PINNED], "all", now, l.pinned);
+}
+
+/* I20, and that every removed cgroup is kept by something or on its way. */
+static void check(struct host *host, struct record *record)
+{
+	uint32_t nr;
+	struct memcg **order = memcg_order(host, &nr);
+	uint32_t *dying = sim_alloc(host->sim, host->cgroups->nr * sizeof *dying);
+	struct memcg *m;
+
+	for (uint32_t i = 1; (m = memcg_at(host->cgroups, &i)); i++)
+		for (struct memcg *above = m->parent; m->end && above; above = above->parent)
+			dying[above->id]++;
+	while (nr--) {
+		m = order[nr];
+		/* Between the two last steps of a cgroup's end it is not dying, but still there. */
+		record_invariant(record, "I20",
+				 m->nr_dying_descendants <= dying[m->id] && (dying[m->id] || !m->nr_dying_descendants),
+				 "%s: nr_dying_descendants %u, but %u are removed", m->path,
+				 m->nr_dying_descendants, dying[m->id]);
+	}
+	sim_free(host->sim, dying, host->cgroups->nr * sizeof *dying);
+	sim_free(host->sim, order, host->cgroups->nr * sizeof(*order));
+}
+
+void life_finish(struct host *host)
+{
+	struct cgroup_life *life = host->cgroups->life;
+	struct record *record = host->run->record;
+	struct cgroup_leftovers l;
+	struct memcg *m;
+
+	check(host, record);
+	if (!is_used(life))
+		return;
+	for (uint32_t i = 0; (m = memcg_at(host->cgroups, &i)); i++) {
+		if (m->transient || m->depth > 1)
+			continue;
+		record_summary(record, &metrics[DESCENDANTS], m->path, m->nr_descendants);
+		record_summary(record, &metrics[DYING], m->path, m->nr_dying_descendants);
+	}
+	record_summary(record, &metrics[MADE], "all", (double)life->made);
+	record_summary(record, &metrics[REMOVED], "all", (double)life->removed);
+	record_summary(record, &metrics[FREED], "all", (double)life->freed);
+	for (int i = CGROUP_OK + 1; i < NR_CGROUP_ERRORS; i++)
+		if (life->refused[i])
+			record_summary(record, &metrics[REFUSED], reasons[i], (double)life->refused[i]);
+	if (life->offline.count)
+		record_histogram(record, &metrics[OFFLINE], "all", &life->offline);
+	if (life->dying.count)
+		record_histogram(record, &metrics[DYING_TIME], "all", &life->dying);
+	l = cgroup_leftovers(host);
+	record_summary(record, &metrics[EMPTY], "all", l.empty);
+	record_summary(record, &metrics[RECLAIMABLE], "all", l.reclaimable);
+	record_summary(record, &metrics[PINNED], "all", l.pinned);
+}
