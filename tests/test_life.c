@@ -381,9 +381,15 @@ static void test_ids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),	cmocka_unit_test(test_pages),  cmocka_unit_test(test_reclaimed),
-		cmocka_unit_test(test_objects), cmocka_unit_test(test_to_root), cmocka_unit_test(test_swapped),
-		cmocka_unit_test(test_held),	cmocka_unit_test(test_lives),  cmocka_unit_test(test_ids),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_reclaimed),
+		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_to_root),
+		cmocka_unit_test(test_swapped),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,10 +5,10 @@
  * see at once; what the kernel has of it goes in steps, each of which waits for something else:
  *
  *	rmdir           cgroup_mutex; CSS_DYING; nr_dying_descendants of all ancestors + 1
- *	(grace period)  nobody takes a reference by way of the CPUs' own counts any more
- *	offline         a work item, cgroup_mutex: lists and kernel objects become the parent's, stocks are
- *	                drained, the id is given back
- *	(references)    pages, swap, stocks, children, whoever holds it: the dying state, for as long as it lasts
+ *	(grace period)  nobody takes a reference by the CPUs' own counts any more
+ *	offline         a work item, cgroup_mutex: lists and kernel objects become the parent's,
+ *	                stocks are drained, the id is given back
+ *	(references)    pages, swap, stocks, children, whoever holds it: the dying state
  *	release         a work item, cgroup_mutex: statistics are flushed for the last time, walks forget it
  *	(grace period)
  *	free            a work item: per-CPU blocks and all else; the parent loses a reference
@@ -41,9 +41,9 @@ void cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to);
 
 /* What is left of cgroups that hold nothing alive, of the whole machine (12.6). */
 struct cgroup_leftovers {
-	uint32_t empty;       /* live, without tasks, children or memory of users: forgotten rather than removed */
+	uint32_t empty;       /* live, without tasks, children or users' memory: forgotten, not removed */
 	uint32_t reclaimable; /* dying, for pages that reclaim from an ancestor would take */
-	uint32_t pinned;      /* dying, for something that reclaim cannot take: swap, sockets, children, ... */
+	uint32_t pinned;      /* dying, for what reclaim cannot take: swap, sockets, children, ... */
 	uint32_t passing;     /* removed, and only on the way through the work queues */
 };
 struct cgroup_leftovers cgroup_leftovers(const struct host *host);

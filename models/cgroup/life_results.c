@@ -141,7 +141,7 @@ static void check(struct host *host, struct record *record)
 		m = order[nr];
 		/* Between the two last steps of a cgroup's end it is not dying, but still there. */
 		record_invariant(record, "I20",
-				 m->nr_dying_descendants <= dying[m->id] && (dying[m->id] || !m->nr_dying_descendants),
+				 m->nr_dying_descendants <= dying[m->id],
 				 "%s: nr_dying_descendants %u, but %u are removed", m->path,
 				 m->nr_dying_descendants, dying[m->id]);
 	}

@@ -45,7 +45,8 @@ void cgroups_sample(struct host *host, sim_time_t now)
 	record_sample(record, &metrics[CURRENT], root->path, now, (double)memcg_current(root) * PAGE_SIZE);
 	for (struct memcg *m = root->first_child; m; m = m->next_sibling)
 		if (!m->transient)
-			record_sample(record, &metrics[CURRENT], m->path, now, (double)memcg_current(m) * PAGE_SIZE);
+			record_sample(record, &metrics[CURRENT], m->path, now,
+				      (double)memcg_current(m) * PAGE_SIZE);
 }
 
 void cgroups_results(struct host *host)

@@ -110,8 +110,10 @@ void classic_release(struct task *t, struct lruvec *lruvec)
 	struct memcg *parent = lruvec->memcg->parent;
 
 	shared_step(t);
-	if (classic_of(lruvec)->nonresident_age)
-		classic_of(memcg_lruvec(parent, lruvec->node))->own_age += classic_of(lruvec)->nonresident_age;
+	uint64_t age = classic_of(lruvec)->nonresident_age;
+
+	if (age)
+		classic_of(memcg_lruvec(parent, lruvec->node))->own_age += age;
 }
 
 /* I15: an age is its own and those of all children. */
