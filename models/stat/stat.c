@@ -179,7 +179,7 @@ static inline void add_node(struct stat_pair *pair, uint32_t node, enum stat_ite
 }
 
 static inline void notify(struct task *t, struct stat_pair *pair, enum stat_item item, int64_t val,
-		   enum stat_kind kind)
+			  enum stat_kind kind)
 {
 	struct stat_state *st = stat_of(pair->memcg->host);
 	uint64_t size = (uint64_t)(val < 0 ? -val : val);
@@ -217,6 +217,14 @@ void count_memcg_events(struct task *t, struct memcg *m, enum stat_item event, u
 	if (!n || (stat_event_is_v1(event) && m->host->kernel_version >= 611))
 		return;
 	notify(t, add(t, m, event, (int64_t)n), event, (int64_t)n, STAT_EVENT);
+}
+
+void stat_cpu_time(struct task *t, struct memcg *m)
+{
+	struct host *host = m->host;
+
+	if (m->parent && host->kernel_version < 616)
+		stat_of(host)->updated->updated(t, rstat_pair(host, t->cpu->id, m));
 }
 
 int64_t stat_reported(const struct memcg *m, enum stat_item item)

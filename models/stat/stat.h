@@ -53,6 +53,12 @@ void mod_lruvec_state(struct task *t, struct memcg *m, uint32_t node, enum stat_
 void mod_memcg_state(struct task *t, struct memcg *m, enum stat_item item, int64_t val);
 void count_memcg_events(struct task *t, struct memcg *m, enum stat_item event, uint64_t n);
 
+/*
+ * __cgroup_account_cputime(): the running task of m has used its CPU. Up to 6.15 one tree of updated cgroups
+ * serves all statistics, so from now on a flush visits m there, for memory as well. In a step.
+ */
+void stat_cpu_time(struct task *t, struct memcg *m);
+
 /* The recursive value as last flushed (readers clamp at 0), and as it truly is now. */
 int64_t stat_reported(const struct memcg *m, enum stat_item item);
 int64_t stat_truth(const struct memcg *m, enum stat_item item);
