@@ -23,7 +23,7 @@ struct worker {
 	struct memcg *memcg;
 	struct anon_object *memory, *own, *copied;
 	uint64_t position;
-	uint32_t cpu, object_node;
+	uint32_t cpu, object_node, object_payer;
 };
 
 /* Fresh pages, none of them the first of its page table. */
@@ -74,6 +74,7 @@ static bool worker_fork(struct probe *p, struct worker *worker, uint32_t cpu)
 			return false;
 	task_sync(p->t);
 	worker->object_node = p->t->cpu->node;
+	worker->object_payer = worker->memcg->objcg->id;
 	if (!object_charge(p->t, worker->memcg, worker->object_node, NR_SLAB_UNRECLAIMABLE_B, OBJECT_BYTES,
 			   &level))
 		return false;
@@ -89,7 +90,8 @@ static void worker_exit(struct probe *p, struct worker *worker)
 	anon_unmap(p->t, worker->memory);
 	anon_unmap(p->t, worker->own);
 	anon_unmap(p->t, worker->copied);
-	object_uncharge_rcu(p->t, worker->memcg, worker->object_node, NR_SLAB_UNRECLAIMABLE_B, OBJECT_BYTES);
+	object_uncharge_rcu(p->t, worker->object_payer, worker->object_node, NR_SLAB_UNRECLAIMABLE_B,
+			    OBJECT_BYTES);
 }
 
 /* A turn of the worker: `nr` pages, and the CPU time of having waited for it. */
