@@ -1,9 +1,9 @@
 /*
  * test_stat_probe.c - the probe of staleness against what the rules of a kernel say it must find.
  *
- * On 6.1 a flush is due when the machine's CPUs have passed on more batches of 65 updates than there are CPUs,
- * and visits whoever had any; from 6.8 on it is due for a cgroup by the updates below it alone, and visits
- * those.
+ * On 6.1 a flush is due when the machine's CPUs have passed on more batches of 65 updates than there are
+ * CPUs, and visits whoever had any; from 6.8 on it is due for a cgroup by the updates below it alone, and
+ * visits those.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,17 +1,19 @@
 /*
- * stat_probe.c - measures staleness in lock step, the way the counts of ground-truth E5 and E14 were measured.
+ * stat_probe.c - measures staleness in lock step, the way the counts of ground-truth E5 and E14 were
+ * measured.
  *
  * One task does by turns what a worker in a cgroup and a reader outside do there: nothing else happens in
  * between, so the counts are exact and depend on no cost.
  *
- * sawtooth (E5a, E14) for each item of `series`, `repeat` times: a new worker touches `step` fresh pages on CPU
- *                 0 (or, spread, on all CPUs in turn), then memory.stat of `target` is read on CPU 0; again,
- *                 `steps` times; then the worker ends. How many pages are touched between two changes of the
- *                 value read, and how far the value is off; and how far memory.current, the page counter, runs
- *                 ahead of what was touched. A second worker may take its turn, or idle.
- * visible (E5b)   touches a few pages `phase` after a periodic flush and reads until they are seen.
- * fanout (E5c)    drops `step` file pages of each cgroup in `of` on every CPU, then reads `target` twice: how
- *                 many (cgroup, CPU) pairs each read flushes.
+ * sawtooth (E5a, E14) for each item of `series`, `repeat` times: a new worker touches `step` fresh pages
+ *                     on CPU 0 (or, spread, on all CPUs in turn), then memory.stat of `target` is read on
+ *                     CPU 0; again, `steps` times; then the worker ends. How many pages are touched
+ *                     between two changes of the value read, and how far the value is off; and how far
+ *                     memory.current, the page counter, runs ahead of what was touched. A second worker
+ *                     may take its turn, or idle.
+ * visible (E5b)       touches a few pages `phase` after a periodic flush and reads until they are seen.
+ * fanout (E5c)        drops `step` file pages of each cgroup in `of` on every CPU, then reads `target`
+ *                     twice: how many (cgroup, CPU) pairs each read flushes.
  */
 #include "models/workload/stat_probe.h"
 

@@ -1,6 +1,6 @@
 /*
- * stat_probe_once.c - single measurements of stat_probe: until when an update stays unseen (visible, E5b), and
- * how many (cgroup, CPU) pairs a read flushes (fanout, E5c). See stat_probe.c.
+ * stat_probe_once.c - single measurements of stat_probe: until when an update stays unseen (visible, E5b),
+ * and how many (cgroup, CPU) pairs a read flushes (fanout, E5c). See stat_probe.c.
  */
 #include "models/workload/stat_probe.h"
 

@@ -1,15 +1,16 @@
 /*
  * stat_probe_saw.c - the mode sawtooth of stat_probe: touch, read, again. See stat_probe.c.
  *
- * What hides in the CPUs' counters, folio batches and stocks when a measurement begins decides the length of
- * its first gap and where memory.current starts, so the history counts: workers come and go as the processes
- * of the bench do, and one measurement goes on where the one before it ended.
+ * What hides in the CPUs' counters, folio batches and stocks when a measurement begins decides the length
+ * of its first gap and where memory.current starts, so the history counts: workers come and go as the
+ * processes of the bench do, and one measurement goes on where the one before it ended.
  *
- * A worker is forked by the reader and moves into its cgroup. On the way the two copy `reader_pages` pages that
- * they shared; these belong to the root, as do the reader's statistics. In its cgroup the worker is charged a
- * kernel object, a page under every page table of its mapping, so that the steps make none, and `own_pages`
- * others. All of that happens where the reader is, on CPU 0: only the first worker is forked before the reader
- * has bound itself to a CPU, and starts on another one. When a worker ends, its pages leave in large batches.
+ * A worker is forked by the reader and moves into its cgroup. On the way the two copy `reader_pages` pages
+ * that they shared; these belong to the root, as do the reader's statistics. In its cgroup the worker is
+ * charged a kernel object, a page under every page table of its mapping, so that the steps make none, and
+ * `own_pages` others. All of that happens where the reader is, on CPU 0: only the first worker is forked
+ * before the reader has bound itself to a CPU, and starts on another one. When a worker ends, its pages
+ * leave in large batches.
  */
 #include <math.h>
 
