@@ -25,8 +25,8 @@
 void coroutine_overflow(const struct coroutine *co)
 {
 	/* Not by stderr: its lock may be held by what overflowed. */
-	dprintf(STDERR_FILENO, "memcgsim: stack overflow in task '%s' (stacks are %zu KiB)\n",
-		co->name ? co->name : "?", ARENA_STACK_SIZE / 1024);
+	dprintf(STDERR_FILENO, "memcgsim: stack overflow in task '%s' (it has %zu KiB)\n",
+		co->name ? co->name : "?", (size_t)(co->stack.top - co->stack.base) / 1024);
 	abort();
 }
 
@@ -133,8 +133,8 @@ static void *first_frame(char *top)
 	ucontext_t *uc = (ucontext_t *)(((uintptr_t)top - sizeof *uc) & ~(uintptr_t)63);
 
 	getcontext(uc);
-	uc->uc_stack.ss_sp = (char *)uc - (ARENA_STACK_SIZE - 16384);
-	uc->uc_stack.ss_size = ARENA_STACK_SIZE - 16384;
+	uc->uc_stack.ss_sp = (char *)uc - (ARENA_STACK_LEAST - 4096);
+	uc->uc_stack.ss_size = ARENA_STACK_LEAST - 4096;
 	makecontext(uc, start_here, 0);
 	return uc;
 }

@@ -12,19 +12,41 @@
 
 static const struct pending_entry never = { SIM_NEVER, UINT64_MAX };
 
+/* Equal times: rare, but for entries that are not pending, of which it does not matter which is kept. */
+static __attribute__((noinline, cold)) bool tie_goes_to(uint64_t b, uint64_t a)
+{
+	return b < a;
+}
+
 /*
- * The earlier of two, by masks and in general registers: left to itself the compiler makes this a branch,
- * which is mispredicted every other time, or moves the halves in and out of a vector register at each
- * level.
+ * Sets *a to the earlier of the two. One comparison of times and two conditional moves, because the levels
+ * wait for one another: left to itself the compiler makes this a branch, which is mispredicted every other
+ * time. Only when the times are equal do the keys decide.
  */
+static inline void keep_earlier(struct pending_entry *a, const struct pending_entry *b)
+{
+	uint64_t when = b->when, key = b->key;
+
+	if (__builtin_expect(a->when == when, 0)) {
+		if (when != SIM_NEVER && tie_goes_to(key, a->key))
+			a->key = key;
+		return;
+	}
+#ifdef __x86_64__
+	__asm__("cmpq %[a], %[b]\n\tcmovbq %[b], %[a]\n\tcmovbq %[bk], %[ak]"
+		: [a] "+r"(a->when), [ak] "+r"(a->key)
+		: [b] "r"(when), [bk] "r"(key)
+		: "cc");
+#else
+	a->key = when < a->when ? key : a->key;
+	a->when = when < a->when ? when : a->when;
+#endif
+}
+
 static inline struct pending_entry earlier(struct pending_entry a, struct pending_entry b)
 {
-	uint64_t take_b = -(uint64_t)entry_before(b, a);
-	uint64_t when = a.when ^ ((a.when ^ b.when) & take_b);
-	uint64_t key = a.key ^ ((a.key ^ b.key) & take_b);
-
-	__asm__("" : "+r"(when), "+r"(key));
-	return (struct pending_entry){ when, key };
+	keep_earlier(&a, &b);
+	return a;
 }
 
 static void grow(struct sim *sim)
@@ -50,20 +72,31 @@ uint32_t tournament_add(struct sim *sim)
 }
 
 /*
- * Brings what a CPU needs to go on nearer: its slot, its task, the top of its stack, three dependent loads
- * that would otherwise follow one another when its turn has come. The loads themselves wait for nobody.
+ * What a CPU needs to go on is three dependent loads away: its slot, its task, the top of its stack. Each is
+ * fetched when the CPU becomes the best of a smaller part of the tree than the next: as the best of a 64th it
+ * will wait for some 64 steps of others, as the best of a quarter for some four. So each load finds what the
+ * one before it has fetched, and nobody waits for any.
  */
-static inline void fetch(const struct sim *sim, struct pending_entry e)
-{
-	if (e.when == SIM_NEVER)
-		return;
-	const struct slot *slot = sim->slots[(uint32_t)e.key];
+#define FETCH_SLOT  64
+#define FETCH_TASK  16
+#define FETCH_STACK 4
 
-	__builtin_prefetch(slot->co->sp);
+static inline const struct slot *slot_of(const struct sim *sim, struct pending_entry e)
+{
+	return sim->slots[(uint32_t)e.key];
 }
 
-/* The nodes of this level are eight: the best of an eighth is not yet the next of all, but soon. */
-#define FETCH_LEVEL 8
+static inline struct pending_entry climb(struct pending_entry *tree, uint32_t *i, uint32_t to,
+					 struct pending_entry e)
+{
+	for (; *i >= 2 * to; *i >>= 1) {
+		keep_earlier(&e, &tree[*i ^ 1]);
+		/* By halves, as they are read: a wider load would wait for both stores. */
+		tree[*i >> 1].when = e.when;
+		tree[*i >> 1].key = e.key;
+	}
+	return e;
+}
 
 struct pending_entry tournament_set(struct sim *sim, uint32_t leaf, sim_time_t when, uint64_t key)
 {
@@ -73,19 +106,21 @@ struct pending_entry tournament_set(struct sim *sim, uint32_t leaf, sim_time_t w
 
 	tree[i].when = when;
 	tree[i].key = key;
-	for (; i >= 2 * FETCH_LEVEL; i >>= 1) {
-		e = earlier(e, tree[i ^ 1]);
-		tree[i >> 1].when =
-			e.when; /* by halves, as they are read: a wider load would wait for both stores */
-		tree[i >> 1].key = e.key;
+	e = climb(tree, &i, FETCH_SLOT, e);
+	if (e.when != SIM_NEVER)
+		__builtin_prefetch(slot_of(sim, e));
+	e = climb(tree, &i, FETCH_TASK, e);
+	if (e.when != SIM_NEVER)
+		__builtin_prefetch(slot_of(sim, e)->co);
+	e = climb(tree, &i, FETCH_STACK, e);
+	if (e.when != SIM_NEVER) {
+		const char *sp = slot_of(sim, e)->co->sp;
+
+		__builtin_prefetch(sp);
+		__builtin_prefetch(sp + 144);
+		__builtin_prefetch(sp + 208);
 	}
-	fetch(sim, e);
-	for (; i > 1; i >>= 1) {
-		e = earlier(e, tree[i ^ 1]);
-		tree[i >> 1].when = e.when;
-		tree[i >> 1].key = e.key;
-	}
-	return e;
+	return climb(tree, &i, 1, e);
 }
 
 struct pending_entry tournament_other(const struct sim *sim, uint32_t leaf)
