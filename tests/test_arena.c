@@ -208,7 +208,7 @@ static void stacks_are_apart_and_reused(void **state)
 
 	for (uint32_t i = 0; i < NR_STACKS; i++)
 		stack_free(a, &stacks[i]);
-	assert_true(resident - resident_pages() > (NR_STACKS - 100) * 50); /* of 63 pages each */
+	assert_true(resident - resident_pages() > (NR_STACKS - 100) * 25); /* of 33 pages each */
 	for (uint32_t i = 0; i < NR_STACKS; i++)
 		assert_true(stack_alloc(a).id < NR_STACKS);
 	assert_int_equal(stack_alloc(a).id, NR_STACKS);

@@ -28,13 +28,8 @@
 /* Free stacks that keep their pages. Giving pages back is dear: all CPUs of the process have to be told. */
 #define WARM_STACKS 64
 
-/*
- * Stacks start at different offsets in a page, or the hot tops of all would fall into the same sets of the
- * caches; and in different pages of their room, or the tops' pages, a power of two apart, would into the same
- * few sets of the TLB: that costs a step between 256 tasks a quarter of its time.
- */
-#define COLOURS	     24
-#define PAGE_COLOURS 32
+/* Stacks start at different offsets in a page, or the hot tops of all would fall into the same cache sets. */
+#define COLOURS 24
 
 struct free_block {
 	struct free_block *next;
@@ -229,7 +224,7 @@ static void open_stack(struct arena *a, uint32_t id)
 	fill_pattern(low);
 }
 
-/* Above the first frame of a stack. */
+/* The last bytes of a stack's room. */
 struct owner {
 	_Alignas(GRAIN) uint64_t pattern;
 	const void *who;
@@ -237,10 +232,7 @@ struct owner {
 
 static struct owner *owner_of(char *low)
 {
-	/* Neighbours differ in the low bits of their numbers anyway: four of them share a colour. */
-	size_t colour = (uintptr_t)low / (4 * ARENA_STACK_SIZE) % PAGE_COLOURS;
-
-	return (struct owner *)(void *)(low + ARENA_STACK_SIZE - colour * PAGE) - 1;
+	return (struct owner *)(void *)(low + ARENA_STACK_SIZE) - 1;
 }
 
 struct stack stack_alloc(struct arena *a)
@@ -268,13 +260,13 @@ void stack_set_owner(const struct stack *s, const void *owner)
 
 const void *stack_owner_by_guard(const void *address)
 {
-	uintptr_t at = (uintptr_t)address, low = at & ~(ARENA_STACK_SIZE - 1);
+	uintptr_t at = (uintptr_t)address, into = (at - FIRST_BASE) % HALF % ARENA_STACK_SIZE;
 
 	/* Only in the upper halves of where reserve() puts arenas: nothing is known about other addresses. */
 	if (at < FIRST_BASE || at >= FIRST_BASE + MAX_BASES * 2 * HALF || !((at - FIRST_BASE) & HALF) ||
-	    at - low >= PAGE)
+	    into >= PAGE)
 		return NULL;
-	const struct owner *o = owner_of((char *)low);
+	const struct owner *o = owner_of((char *)(at - into));
 
 	return o->pattern == PATTERN ? o->who : NULL;
 }
@@ -283,8 +275,7 @@ void stack_free(struct arena *a, const struct stack *s)
 {
 	/* All but its top page goes back. Not so the last few's: they are the next to be used again. */
 	if (a->nr_free_stacks >= WARM_STACKS)
-		madvise(s->base, (size_t)((char *)owner_of(s->base - PAGE) - s->base) & ~(PAGE - 1),
-			MADV_DONTNEED);
+		madvise(s->base, ARENA_STACK_SIZE - 2 * PAGE, MADV_DONTNEED);
 	if (a->nr_free_stacks == a->free_capacity) {
 		uint32_t capacity = a->free_capacity ? 2 * a->free_capacity : 64;
 		uint32_t *grown = arena_alloc(a, capacity * sizeof *grown);

@@ -133,8 +133,8 @@ static void *first_frame(char *top)
 	ucontext_t *uc = (ucontext_t *)(((uintptr_t)top - sizeof *uc) & ~(uintptr_t)63);
 
 	getcontext(uc);
-	uc->uc_stack.ss_sp = (char *)uc - (ARENA_STACK_LEAST - 4096);
-	uc->uc_stack.ss_size = ARENA_STACK_LEAST - 4096;
+	uc->uc_stack.ss_sp = (char *)uc - (ARENA_STACK_LEAST - 8192);
+	uc->uc_stack.ss_size = ARENA_STACK_LEAST - 8192;
 	makecontext(uc, start_here, 0);
 	return uc;
 }
