@@ -41,9 +41,10 @@ size_t arena_committed(const struct arena *a);
 /*
  * Stacks. Each is ARENA_STACK_SIZE of address space, of which at least ARENA_STACK_LEAST can be used and only
  * touched pages cost memory. The size is an odd number of pages: were it a power of two, the top pages of all
- * would fall into the same few sets of the TLB, which costs a step between 256 tasks a quarter of its time. A guard
- * page lies below each stack as long as the kernel's limit on mappings allows (at most 28,000 stacks);
- * beyond that the lowest page is filled with a pattern that stack_intact() looks at, as every switch
+ * would fall into the same few sets of the TLB, which costs a step between 256 tasks a quarter of its time.
+ *
+ * A guard page lies below each stack as long as the kernel's limit on mappings allows (at most 28,000
+ * stacks); beyond that the lowest page is filled with a pattern that stack_intact() looks at, as every switch
  * does with the stack pointer (see coroutine.h).
  */
 #define ARENA_STACK_SIZE  ((size_t)35 * 4096)
