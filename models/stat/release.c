@@ -6,7 +6,7 @@
  * removed cgroup counted stays counted above it. What comes after the flush, up to the instant at which the
  * cgroup leaves the tree, is handed over without a flush; the parent is put on the updated tree for it.
  */
-#include "models/stat/stat_impl.h"
+#include "models/stat/summed.h"
 
 void stat_release(struct task *t, struct memcg *m)
 {
@@ -47,6 +47,7 @@ bool stat_free_memcg(struct memcg *m)
 			sim_free(sim, s->nodes[node], sizeof(struct node_stat));
 	sim_free(sim, s->nodes, m->host->nr_nodes * sizeof(struct node_stat *));
 	line_release(sim, &s->line);
+	summed_release(m);
 	sim_free(sim, s, sizeof *s);
 	m->stat = NULL;
 	return true;

@@ -75,6 +75,7 @@ struct memcg_stat {
 	uint64_t pending_absolute;      /* the part of them that is in pending[] */
 	sim_time_t flushed_at;          /* start of the last complete flush with this root */
 	struct line line;               /* of stats_updates */
+	struct line *counter_lines;     /* summed.h: of the atomic counters, 8 to a line; NULL: untouched */
 	uint64_t stats_updates;         /* 6.8+ */
 	struct stat_pair *pairs;
 	struct node_stat **nodes; /* by node; NULL: untouched */

@@ -7,6 +7,30 @@
 
 #include "models/stat/summed.h"
 
+#define COUNTER_LINES ((NR_STAT_ITEMS + 7) / 8)
+
+struct line *summed_line(struct memcg *m, enum stat_item item)
+{
+	struct line **lines = &m->stat->counter_lines;
+
+	if (!*lines) {
+		*lines = sim_alloc(m->host->sim, COUNTER_LINES * sizeof **lines);
+		for (int i = 0; i < COUNTER_LINES; i++)
+			line_init(&(*lines)[i]);
+	}
+	return &(*lines)[item / 8];
+}
+
+void summed_release(struct memcg *m)
+{
+	struct line *lines = m->stat->counter_lines;
+
+	for (int i = 0; lines && i < COUNTER_LINES; i++)
+		line_release(m->host->sim, &lines[i]);
+	if (lines)
+		sim_free(m->host->sim, lines, COUNTER_LINES * sizeof *lines);
+}
+
 static struct node_stat *node_of(struct memcg *m, uint32_t node)
 {
 	struct node_stat **n = &m->stat->nodes[node];

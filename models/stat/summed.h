@@ -8,6 +8,10 @@
 
 #include "models/stat/stat_impl.h"
 
+/* The line of a memcg's atomic counter of the item. */
+struct line *summed_line(struct memcg *m, enum stat_item item);
+void summed_release(struct memcg *m);
+
 /* |the CPU's part| > MEMCG_CHARGE_BATCH */
 static inline bool summed_batch_full(const struct stat_pair *pair, enum stat_item item)
 {

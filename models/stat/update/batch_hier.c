@@ -13,7 +13,7 @@ static void updated(struct task *t, struct stat_pair *pair, enum stat_item item,
 	if (!summed_batch_full(pair, item))
 		return;
 	for (struct memcg *m = pair->memcg; m; m = m->parent)
-		line_touch_rmw(t, &m->stat->line);
+		line_touch_rmw(t, summed_line(m, item));
 	rstat_spill(pair, item, true);
 }
 
@@ -23,7 +23,8 @@ static void sum(struct task *t, struct flush *f)
 	const struct stat_state *st = stat_of(host);
 
 	task_sync(t);
-	line_touch(t, &f->memcg->stat->line, false);
+	for (int item = 0; item < NR_STAT_ITEMS; item += 8)
+		line_touch(t, summed_line(f->memcg, (enum stat_item)item), false);
 	cpu_defer(t, (st->items->state + st->items->events) * host->costs->flush_slot);
 }
 

@@ -13,7 +13,7 @@ static void updated(struct task *t, struct stat_pair *pair, enum stat_item item,
 	(void)size;
 	if (!summed_batch_full(pair, item))
 		return;
-	line_touch_rmw(t, &pair->memcg->stat->line);
+	line_touch_rmw(t, summed_line(pair->memcg, item));
 	rstat_spill(pair, item, false);
 }
 
@@ -25,7 +25,8 @@ static void sum(struct task *t, struct flush *f)
 
 	for (struct memcg *m = NULL; (m = summed_next(f->memcg, m));) {
 		task_sync(t);
-		line_touch(t, &m->stat->line, false);
+		for (int item = 0; item < NR_STAT_ITEMS; item += 8)
+			line_touch(t, summed_line(m, (enum stat_item)item), false);
 		cpu_defer(t, each);
 		rstat_take_pending(m);
 	}
