@@ -84,6 +84,13 @@ static int setup(void **state)
 		add_run(s, "many", "a_name_that_is_too_long", i == 2, 1e9, 150);
 		add_run(s, "many", "fourth", true, 900 + 100 * i, 0);
 	}
+	for (int v = 0; v < 8; v++) {
+		char name[32];
+
+		snprintf(name, sizeof name, "limit-%dM-of-memory", 64 << v);
+		for (int i = 0; i < 2; i++)
+			add_run(s, "sweep", name, true, 1000 * (v + 1) + i, 10 * v);
+	}
 	add_run(s, "lone", "base", true, 500, 1);
 	store_close(s);
 	free(path);
@@ -180,6 +187,42 @@ static void replications_and_blocks(void **state)
 		     "a_name_that_is_too: 2 of 3 runs failed or did not finish; not counted.\n");
 }
 
+/* Too many to stand beside each other: each is a row, and the numbers are columns. */
+static void many_variants_are_rows(void **state)
+{
+	assert_print(state, "sweep", SUMMARY_TEXT,
+		     "readers, simulated; 2 runs a variant\n"
+		     "\n"
+		     "Statistics readers\n"
+		     "  a  read latency p50, us\n"
+		     "  b  staleness, pages\n"
+		     "                         a     b\n"
+		     "limit-64M-of-memory   1.00   0.0\n"
+		     "limit-128M-of-memory  2.00* 10.0*\n"
+		     "limit-256M-of-memory  3.00* 20.0*\n"
+		     "limit-512M-of-memory  4.00* 30.0*\n"
+		     "limit-1024M-of-memory 5.00* 40.0*\n"
+		     "limit-2048M-of-memory 6.00* 50.0*\n"
+		     "limit-4096M-of-memory 7.00* 60.0*\n"
+		     "limit-8192M-of-memory 8.00* 70.0*\n"
+		     "\n"
+		     "Work done\n"
+		     "  a  operations\n"
+		     "  b  operations, most\n"
+		     "  c  operations, mean\n"
+		     "                         a     b       c\n"
+		     "limit-64M-of-memory   4000  3000  2000.0\n"
+		     "limit-128M-of-memory  4000  3000  2000.0\n"
+		     "limit-256M-of-memory  4000  3000  2000.0\n"
+		     "limit-512M-of-memory  4000  3000  2000.0\n"
+		     "limit-1024M-of-memory 4000  3000  2000.0\n"
+		     "limit-2048M-of-memory 4000  3000  2000.0\n"
+		     "limit-4096M-of-memory 4000  3000  2000.0\n"
+		     "limit-8192M-of-memory 4000  3000  2000.0\n"
+		     "\n"
+		     "Median of the runs +- half their range; * the difference exceeds both.\n");
+}
+
 static void no_line_is_too_long(void **state)
 {
 	char *text = print(state, "many", SUMMARY_TEXT);
@@ -246,6 +289,7 @@ int main(void)
 		cmocka_unit_test(one_run_a_variant),
 		cmocka_unit_test(the_newest_experiment_alone),
 		cmocka_unit_test(replications_and_blocks),
+		cmocka_unit_test(many_variants_are_rows),
 		cmocka_unit_test(no_line_is_too_long),
 		cmocka_unit_test(csv_for_programs),
 		cmocka_unit_test(json_for_programs),

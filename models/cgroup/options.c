@@ -163,11 +163,27 @@ static void check_names(const struct scenario *s, const struct option_list *list
 	free(all);
 }
 
+/* Limits are pages. One of a few bytes was meant in another unit, and would be none at all. */
+static void remark_size(const struct cgroup_options *o, const char *key, uint64_t bytes, struct complaints *c)
+{
+	if (option_where(o, key).line)
+		remark(c, option_where(o, key), !bytes || bytes >= PAGE_SIZE,
+		       "%s: %u bytes are less than a page: 0", key, (unsigned int)bytes);
+}
+
 static void check_list(const struct scenario *s, const struct option_list *list, struct complaints *c)
 {
 	check_names(s, list, c);
-	for (size_t i = 0; i < list->nr; i++)
-		check_list(s, &((struct cgroup_options *)list->items[i])->children, c);
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct cgroup_options *o = list->items[i];
+
+		remark_size(o, "memory.max", o->memory_max, c);
+		remark_size(o, "memory.high", o->memory_high, c);
+		remark_size(o, "memory.low", o->memory_low, c);
+		remark_size(o, "memory.min", o->memory_min, c);
+		remark_size(o, "memory.swap.max", o->memory_swap_max, c);
+		check_list(s, &o->children, c);
+	}
 }
 
 void cgroup_check(const struct scenario *s, struct complaints *c)

@@ -25,13 +25,16 @@ extern const struct enum_name access_patterns[], access_streams[];
 	OPTION_AS("pattern", type, member.pattern, OPT_ENUM, .names = access_patterns,                     \
 		  .fallback = "cyclic", .help = "which page is next"),                                     \
 	OPTION_AS("exponent", type, member.exponent, OPT_NUMBER, .fallback = "0.99", .min = "0",           \
-		  .max = "10", .help = "of zipf: page of rank k with a probability as k^-exponent"),       \
+		  .max = "10", .help = "of zipf: page of rank k with a probability as k^-exponent",        \
+		  .with = "pattern", .with_value = "zipf"),                                                \
 	OPTION_AS("stream", type, member.stream, OPT_ENUM, .names = access_streams, .fallback = "own",     \
 		  .help = "where random numbers come from"),                                               \
 	OPTION_AS("stream_seed", type, member.stream_seed, OPT_U64, .fallback = "1",                       \
-		  .help = "of stream xorshift, in the first replication"),                                 \
+		  .help = "of stream xorshift, in the first replication",                                  \
+		  .with = "stream", .with_value = "xorshift"),                                             \
 	OPTION_AS("stream_step", type, member.stream_step, OPT_U64, .fallback = "1",                       \
-		  .help = "added to stream_seed in each further replication")
+		  .help = "added to stream_seed in each further replication",                              \
+		  .with = "stream", .with_value = "xorshift")
 /* clang-format on */
 
 struct access_table; /* of a Zipf distribution; shared by all who draw from the same */

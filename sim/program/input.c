@@ -71,8 +71,7 @@ struct scenario_set *input_load(const struct input *in, const char *path, const 
 		},
 		c);
 
-	if (!set)
-		complaints_print(c, stderr);
+	complaints_print(c, stderr);
 	complaints_free(c);
 	return set;
 }

@@ -15,7 +15,7 @@
 #include <yaml.h>
 
 #include "sim/engine/xalloc.h"
-#include "sim/results/json.h"
+#include "sim/json.h"
 #include "sim/results/writer.h"
 
 #ifndef MEMCGSIM_VERSION

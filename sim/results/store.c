@@ -6,7 +6,7 @@
  * IMMEDIATE), since one that begins as a reader can be refused it half-way.
  */
 #include "sim/engine/xalloc.h"
-#include "sim/results/json.h"
+#include "sim/json.h"
 #include "sim/results/provenance.h"
 #include "sim/results/record_rows.h"
 #include "sim/results/store_internal.h"

@@ -43,6 +43,8 @@ double summary_difference(const struct summary_cell *base, const struct summary_
 bool summary_beyond_spread(const struct summary_cell *base, const struct summary_cell *cell);
 
 void summary_write_text(const struct summary_data *d, FILE *out);
+/* The tables alone, a row a variant: for many of them. */
+void summary_write_matrix(const struct summary_data *d, FILE *out);
 void summary_write_csv(const struct summary_data *d, FILE *out);
 void summary_write_json(const struct summary_data *d, FILE *out);
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/results/json.h"
+#include "sim/json.h"
 #include "sim/results/summary_data.h"
 
 static void csv_string(FILE *out, const char *s)

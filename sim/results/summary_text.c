@@ -2,7 +2,8 @@
  * summary_text.c - summary tables as text for a mail: ASCII, at most 75 columns.
  *
  * A column a variant, and beside each but the first its difference to the first. Variants that do not fit
- * follow in further blocks, each with the first one again, since that is what they are compared with.
+ * follow in further blocks, each with the first one again, since that is what they are compared with. Five
+ * and more that do not fit are rows instead (summary_matrix.c).
  */
 #include <math.h>
 
@@ -14,6 +15,7 @@
 #define MAX_SCENARIO 36
 #define MIN_LABEL    16
 #define DIFFERENCE   10 /* " +183.3% *" */
+#define MANY         5  /* variants that are rows if they do not fit beside each other */
 #define GAP          2
 
 /* The columns of one block: the first variant and some of the others. */
@@ -209,12 +211,16 @@ void summary_write_text(const struct summary_data *d, FILE *out)
 	for (size_t v = 0; v < d->nr_variants; v++)
 		widths[v] = widest_cell(d, v);
 	put_heading(out, d);
-	do {
+	if (d->nr_variants >= MANY && next_block(d, widths, 1, label_width(d, widths)).to < d->nr_variants) {
+		summary_write_matrix(d, out);
+		from = d->nr_variants;
+	}
+	while (from < d->nr_variants || from == 1) {
 		struct block b = next_block(d, widths, from, label_width(d, widths));
 
 		put_block(out, d, &b, widths);
-		from = b.to;
-	} while (from < d->nr_variants);
+		from = b.to > from ? b.to : from + 1;
+	}
 	put_notes(out, d);
 	free(widths);
 }

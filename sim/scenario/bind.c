@@ -11,6 +11,7 @@
 
 #include "sim/scenario/hint.h"
 #include "sim/scenario/name.h"
+#include "sim/scenario/table.h"
 
 #define BOUND UINT64_C(0x6d656d6367626e64)
 
@@ -221,6 +222,18 @@ static void complain_missing(struct binder *b, const struct option_table *table,
 		complain(b->complaints, map->at, "key '%s' of %s is missing", row->name, table->name);
 }
 
+/* A key that is given, and whose effect hangs on the value of another. */
+static void remark_without(struct binder *b, const struct option_table *table, const struct option *row,
+			   const struct node *map, const struct node *value)
+{
+	const struct node *other = node_get(map, row->with);
+	const char *text = other && other->kind == NODE_SCALAR ? other->text
+							       : table_row(table, row->with)->fallback;
+
+	remark(b->complaints, value->at, text && !strcmp(text, row->with_value),
+	       "%s has no effect without '%s: %s'", row->name, row->with, row->with_value);
+}
+
 void bind_fields(struct binder *b, const struct option_table *table, const struct node *map, void *to)
 {
 	for (size_t i = 0; i < table->nr; i++) {
@@ -229,6 +242,8 @@ void bind_fields(struct binder *b, const struct option_table *table, const struc
 
 		if (!value && row->required && !b->partial)
 			complain_missing(b, table, row, map);
+		if (value && row->with)
+			remark_without(b, table, row, map, value);
 		bind_value(b, row, map, value, (char *)to + row->offset);
 	}
 }

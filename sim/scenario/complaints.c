@@ -24,8 +24,9 @@ struct complaint {
 
 struct complaints {
 	struct pool *pool;
-	size_t nr, dropped, raised;
+	size_t nr, dropped, raised, nr_remarks;
 	struct complaint kept[MOST_KEPT];
+	struct complaint remarks[MOST_KEPT]; /* text NULL: settled */
 };
 
 struct complaints *complaints_new(void)
@@ -83,6 +84,29 @@ void complain(struct complaints *c, struct where at, const char *format, ...)
 	c->nr++;
 }
 
+/* Of each place there is one remark. */
+void remark(struct complaints *c, struct where at, bool settled, const char *format, ...)
+{
+	struct complaint *r = c->remarks, *end = c->remarks + c->nr_remarks;
+	char text[LONGEST_TEXT];
+	va_list args;
+
+	at.file = at.file ? at.file : "";
+	while (r < end && compare_places(&r->at, &at))
+		r++;
+	if (r == c->remarks + MOST_KEPT)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (r == end) {
+		at.file = pool_text(c->pool, at.file, strlen(at.file));
+		*r = (struct complaint){ at, c->nr_remarks++, pool_text(c->pool, text, strlen(text)) };
+	}
+	if (settled)
+		r->text = NULL;
+}
+
 size_t complaints_count(const struct complaints *c)
 {
 	return c->nr + c->dropped;
@@ -101,22 +125,30 @@ static int compare(const void *a, const void *b)
 	return places ? places : (x->number > y->number) - (x->number < y->number);
 }
 
-void complaints_print(const struct complaints *c, FILE *out)
+static void print_sorted(const struct complaint *all, size_t nr, const char *mark, FILE *out)
 {
-	struct complaint *sorted = xcalloc(c->nr, sizeof(*sorted));
+	struct complaint *sorted = xcalloc(nr, sizeof(*sorted));
 
-	memcpy(sorted, c->kept, c->nr * sizeof(*sorted));
-	qsort(sorted, c->nr, sizeof(*sorted), compare);
-	for (size_t i = 0; i < c->nr; i++) {
+	memcpy(sorted, all, nr * sizeof(*sorted));
+	qsort(sorted, nr, sizeof(*sorted), compare);
+	for (size_t i = 0; i < nr; i++) {
 		const struct where *at = &sorted[i].at;
 
+		if (!sorted[i].text)
+			continue;
 		if (at->file[0])
 			fprintf(out, "%s:", at->file);
 		if (at->line)
 			fprintf(out, "%u:%u:", at->line, at->column);
-		fprintf(out, "%s%s\n", at->file[0] ? " " : "", sorted[i].text);
+		fprintf(out, "%s%s%s\n", at->file[0] ? " " : "", mark, sorted[i].text);
 	}
+	free(sorted);
+}
+
+void complaints_print(const struct complaints *c, FILE *out)
+{
+	print_sorted(c->kept, c->nr, "", out);
 	if (c->dropped)
 		fprintf(out, "and %zu more\n", c->dropped);
-	free(sorted);
+	print_sorted(c->remarks, c->nr_remarks, "remark: ", out);
 }

@@ -16,6 +16,10 @@
 
 #define MOST_ITEMS 100000
 
+const char each_help[] =
+	"makes many items of one, for all combinations of values: each: { limit: [ 64, 128 ] }, "
+	"and then name: \"${limit}M\"; see docs/scenario.md";
+
 /* A list or map under construction. */
 struct parts {
 	struct entry *entries;

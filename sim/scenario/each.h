@@ -24,6 +24,9 @@
 
 #include "sim/scenario/document.h"
 
+/* In a sentence, for `explain` and the schema. */
+extern const char each_help[];
+
 /* The tree with all such items written out; NULL after a complaint. */
 const struct node *each_expand(struct pool *pool, struct complaints *c, const struct node *tree);
 

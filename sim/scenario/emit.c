@@ -12,6 +12,7 @@
 #include <yaml.h>
 
 #include "sim/engine/xalloc.h"
+#include "sim/json.h"
 
 static bool put(yaml_emitter_t *emitter, int made, yaml_event_t *event)
 {
@@ -87,24 +88,6 @@ const char *emit_yaml(struct pool *pool, const struct node *root)
 	return text;
 }
 
-void emit_json_text(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c == '\n')
-			fputs("\\n", out);
-		else if (c < ' ')
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
-
 void emit_scalar(FILE *out, const char *text)
 {
 	bool plain = *text && !strchr("-?:,[]{}#&*!|>'\"%@` ~", text[0]) && text[strlen(text) - 1] != ' ';
@@ -115,7 +98,7 @@ void emit_scalar(FILE *out, const char *text)
 	if (plain)
 		fputs(text, out);
 	else
-		emit_json_text(out, text);
+		json_string(out, text);
 }
 
 /* What separates the JSON from the flow YAML writer is how a text is written. */
@@ -172,10 +155,10 @@ static void json_text(FILE *out, const struct node *node)
 	if (!node->quoted && is_json_number(node->text))
 		fputs(node->text, out);
 	else
-		emit_json_text(out, node->text);
+		json_string(out, node->text);
 }
 
 void emit_json(FILE *out, const struct node *node)
 {
-	emit(out, node, json_text, emit_json_text);
+	emit(out, node, json_text, json_string);
 }

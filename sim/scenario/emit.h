@@ -15,6 +15,5 @@ void emit_flow(FILE *out, const struct node *node);
 void emit_scalar(FILE *out, const char *text);
 /* The same as JSON; what looks like a JSON number is one. */
 void emit_json(FILE *out, const struct node *node);
-void emit_json_text(FILE *out, const char *text);
 
 #endif

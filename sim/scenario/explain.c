@@ -6,6 +6,7 @@
 
 #include "sim/scenario/bind.h"
 #include "sim/scenario/describe.h"
+#include "sim/scenario/each.h"
 
 static void print_option(const struct option *row, FILE *out)
 {
@@ -15,6 +16,8 @@ static void print_option(const struct option *row, FILE *out)
 	fprintf(out, "    %-20s %s; default: %s", "", describe_type(row, type), describe_default(row));
 	if (row->min || row->max)
 		fprintf(out, "; allowed: %s", range_text(row, range));
+	if (row->with)
+		fprintf(out, "; only with %s: %s", row->with, row->with_value);
 	if (row->source)
 		fprintf(out, "\n    %-20s from: %s", "", row->source);
 	fputc('\n', out);
@@ -90,6 +93,10 @@ bool scenario_explain(const char *name, FILE *out)
 			print_module(pool, modules[i], out);
 			found = true;
 		}
+	}
+	if (!strcmp(name, "each")) {
+		fprintf(out, "each: in an item of any list\n    %s\n", each_help);
+		found = true;
 	}
 	if (row && !found) {
 		fprintf(out, "%s\n", name);

@@ -73,6 +73,7 @@ struct option {
 	const struct option_table *sub;
 	const char *help;
 	const char *source; /* where the default comes from; "fitted to: ..." marks a fitted constant */
+	const char *with, *with_value; /* the value of another key without which this one has no effect */
 };
 
 struct option_table {

@@ -31,9 +31,15 @@ struct complaints *complaints_new(void);
 void complaints_free(struct complaints *c);
 void complain(struct complaints *c, struct where at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/*
+ * What is allowed, and seldom meant: does not keep the scenario from running. `settled`: in this variant
+ * there is nothing to remark on, and then nothing is said of the place at all.
+ */
+void remark(struct complaints *c, struct where at, bool settled, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 size_t complaints_count(const struct complaints *c);
 size_t complaints_raised(const struct complaints *c); /* repeated ones too: has anything been found since? */
-void complaints_print(const struct complaints *c, FILE *out); /* file:line:column: text */
+void complaints_print(const struct complaints *c, FILE *out); /* file:line:column: text; remarks too */
 
 struct scenario_source {
 	const char *path;        /* file, "-" for standard input */

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/json.h"
 #include "sim/scenario/bind.h"
-#include "sim/scenario/emit.h"
+#include "sim/scenario/each.h"
 #include "sim/scenario/table.h"
 #include "sim/scenario/units.h"
 
@@ -29,13 +30,13 @@ static void put_ref(struct schema *s, const struct option_table *table, bool ref
 		before += !strcmp(s->tables[i]->name, table->name);
 	snprintf(name, sizeof(name), before ? "%s%.80s-%u" : "%s%.80s", reference ? "#/$defs/" : "",
 		 table->name, before + 1);
-	emit_json_text(s->out, name);
+	json_string(s->out, name);
 }
 
 static void put_text(struct schema *s, const char *key, const char *text)
 {
 	fprintf(s->out, ", \"%s\": ", key);
-	emit_json_text(s->out, text);
+	json_string(s->out, text);
 }
 
 static void put_bound(struct schema *s, const struct option *row, const char *key, const char *text)
@@ -60,7 +61,7 @@ static void put_number(struct schema *s, const struct option *row)
 
 	if (word) {
 		fputs("\"anyOf\": [{\"const\": ", s->out);
-		emit_json_text(s->out, word);
+		json_string(s->out, word);
 		fputs("}, {", s->out);
 	}
 	fprintf(s->out, "\"type\": [\"string\", \"%s\"]", unit_is_integer(row->type) ? "integer" : "number");
@@ -90,9 +91,9 @@ static void put_dist(struct schema *s, const struct option *row)
 	      s->out);
 	for (size_t i = 0; (name = dist_form(i, &arguments)); i++) {
 		fputs(i ? ", " : "", s->out);
-		emit_json_text(s->out, name);
+		json_string(s->out, name);
 		fputs(": {\"description\": ", s->out);
-		emit_json_text(s->out, arguments);
+		json_string(s->out, arguments);
 		fputs("}", s->out);
 	}
 	fputs("}, \"additionalProperties\": false}]", s->out);
@@ -103,7 +104,7 @@ static void put_name(struct schema *s, const char *name, bool first)
 {
 	if (!first)
 		fputs(", ", s->out);
-	emit_json_text(s->out, name);
+	json_string(s->out, name);
 	if (*name && strspn(name, "0123456789") == strlen(name) && (name[0] != '0' || !name[1]))
 		fprintf(s->out, ", %s", name);
 }
@@ -200,10 +201,14 @@ static void put_type(struct schema *s, const struct option *row)
 		put_ref(s, row->sub, true);
 		break;
 	case OPT_LIST:
-		fputs("\"type\": \"array\", \"items\": {\"unevaluatedProperties\": false, \"$ref\": ",
+		/* An item with `each` holds expressions in place of values. */
+		fputs("\"type\": \"array\", \"items\": {\"if\": {\"required\": [\"each\"]}, \"then\": "
+		      "{\"properties\": {\"each\": {\"type\": \"object\", \"description\": ",
 		      s->out);
+		json_string(s->out, each_help);
+		fputs("}}}, \"else\": {\"unevaluatedProperties\": false, \"$ref\": ", s->out);
 		put_ref(s, row->sub, true);
-		fputs("}", s->out);
+		fputs("}}", s->out);
 		break;
 	case OPT_TREE:
 		fputs("\"type\": \"object\"", s->out);
@@ -229,7 +234,7 @@ static void put_modules(struct schema *s, const struct option *row, bool first)
 			continue;
 		fprintf(s->out, "%s{\"if\": {\"properties\": {\"%s\": {\"const\": ", first ? "" : ",\n\t\t\t",
 			row->name);
-		emit_json_text(s->out, modules[i]->name);
+		json_string(s->out, modules[i]->name);
 		fprintf(s->out, "}}, \"required\": [\"%s\"]}, \"then\": {\"$ref\": ", row->name);
 		put_ref(s, modules[i]->options, true);
 		fputs("}}", s->out);
@@ -246,7 +251,7 @@ static void put_table(struct schema *s, const struct option_table *table)
 		const struct option *row = &table->rows[i];
 
 		fputs(i ? ",\n\t\t\t" : "\n\t\t\t", s->out);
-		emit_json_text(s->out, row->name);
+		json_string(s->out, row->name);
 		fputs(": {", s->out);
 		put_type(s, row);
 		put_text(s, "description", row->help);
@@ -269,7 +274,7 @@ static void put_table(struct schema *s, const struct option_table *table)
 		if (!table->rows[i].required)
 			continue;
 		fputs(comma, s->out);
-		emit_json_text(s->out, table->rows[i].name);
+		json_string(s->out, table->rows[i].name);
 		comma = ", ";
 	}
 	fputs("]}", s->out);

@@ -61,6 +61,8 @@ static const char *shape_fault(const struct option_table *table, const struct op
 		return "has no names";
 	if (row->type == OPT_POLICY && !row->axis)
 		return "has no axis";
+	if (row->with && (!row->with_value || !table_row(table, row->with)))
+		return "hangs on a key that there is not";
 	if (row->offset + value_size(row) > table->size)
 		return "lies outside of its structure";
 	return NULL;

@@ -2,7 +2,7 @@
  * json.c - writing JSON text. Arguments and names of entities are bytes of anybody's making, and a single
  * byte outside UTF-8 would make a whole document unreadable for strict parsers: it is replaced.
  */
-#include "sim/results/json.h"
+#include "sim/json.h"
 
 #include <math.h>
 
@@ -44,6 +44,8 @@ void json_string(FILE *out, const char *s)
 			length = 1;
 		} else if (*s == '"' || *s == '\\') {
 			fprintf(out, "\\%c", *s);
+		} else if (*s == '\n') {
+			fputs("\\n", out);
 		} else if ((unsigned char)*s < 0x20) {
 			fprintf(out, "\\u%04x", (unsigned int)*s);
 		} else {

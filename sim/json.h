@@ -1,8 +1,8 @@
 /*
  * json.h - writing JSON text.
  */
-#ifndef SIM_RESULTS_JSON_H
-#define SIM_RESULTS_JSON_H
+#ifndef SIM_JSON_H
+#define SIM_JSON_H
 
 #include <stdio.h>
 
