@@ -44,9 +44,9 @@ static const struct option rows[] = {
 	OPTION(struct autoscaler, threshold, OPT_RATIO, .fallback = "75%", .min = "0", .max = "1",
 	       .help = "share of memory.high above which polling asks for more"),
 	OPTION(struct autoscaler, interval, OPT_DURATION, .fallback = "100ms", .min = "1ms",
-	       .help = "between two readings"),
+	       .help = "between two readings", .with = "reading", .with_value = "poll"),
 	OPTION(struct autoscaler, window, OPT_DURATION, .fallback = "500ms",
-	       .help = "time over which readings are averaged"),
+	       .help = "time over which readings are averaged", .with = "reading", .with_value = "poll"),
 	OPTION(struct autoscaler, delay, OPT_DIST_DURATION, .fallback = "1s",
 	       .help = "from the request to the new limit"),
 	OPTION(struct autoscaler, step, OPT_BYTES, .fallback = "1GiB", .min = "4KiB",
@@ -176,6 +176,8 @@ static void raise_limit(struct task *t, struct scaler *x)
 	note_overshoot(t, x, x->detected);
 	task_sleep(t, (sim_time_t)fmin(dist_draw(&x->o->delay, &x->delays), DIST_LARGEST));
 	task_sync(t);
+	if (!watch_exists(host_of(t), &x->watched))
+		return;
 	note_overshoot(t, x, x->served);
 	if (c->max != COUNTER_NO_MAX)
 		c->max += step;
@@ -189,16 +191,22 @@ static void run(struct task *t, struct workload_task *w)
 {
 	struct scaler *x = w->state;
 
-	if (x->watched.memcg->memory.high == COUNTER_NO_MAX)
-		return; /* there is nothing to raise */
 	task_sync(t);
+	if (x->watched.memcg->memory.high == COUNTER_NO_MAX) {
+		sim_fail(t->sim, "%s: %s has no memory.high that could be raised", w->label,
+			 x->watched.memcg->path);
+		return;
+	}
 	if (x->o->reading == BY_EVENT)
 		memcg_watch_events(&x->events, x->watched.memcg, t);
-	while (!task_killed(t)) {
+	for (;;) {
 		if (x->o->reading == BY_EVENT)
 			wait_for_event(t, x);
 		else
 			task_sleep(t, x->o->interval);
+		task_sync(t);
+		if (task_killed(t) || !watch_exists(w->host, &x->watched))
+			break;
 		if (x->o->reading == BY_EVENT || poll(t, x)) {
 			task_sync(t);
 			raise_limit(t, x);

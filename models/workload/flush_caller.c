@@ -13,7 +13,7 @@
 #include "sim/results/record.h"
 #include "sim/stats/histogram.h"
 
-struct caller {
+struct caller_options {
 	int caller; /* enum flush_caller of stat.h */
 	const char *target;
 	sim_time_t interval, work;
@@ -29,15 +29,15 @@ static const struct enum_name callers[] = {
 };
 
 static const struct option rows[] = {
-	OPTION(struct caller, caller, OPT_ENUM, .names = callers, .fallback = "reclaim",
+	OPTION(struct caller_options, caller, OPT_ENUM, .names = callers, .fallback = "reclaim",
 	       .help = "in whose name it asks"),
-	OPTION(struct caller, target, OPT_STRING, .fallback = "/", .help = "cgroup to be flushed"),
-	OPTION(struct caller, interval, OPT_DURATION, .fallback = "10ms", .min = "1us",
+	OPTION(struct caller_options, target, OPT_STRING, .fallback = "/", .help = "cgroup to be flushed"),
+	OPTION(struct caller_options, interval, OPT_DURATION, .fallback = "10ms", .min = "1us",
 	       .help = "between two wake-ups, the same for all tasks"),
-	OPTION(struct caller, work, OPT_DURATION, .fallback = "0s",
+	OPTION(struct caller_options, work, OPT_DURATION, .fallback = "0s",
 	       .help = "CPU time in the kernel after the flush"),
 };
-static const struct option_table options = OPTION_TABLE("flush_caller", struct caller, rows);
+static const struct option_table options = OPTION_TABLE("flush_caller", struct caller_options, rows);
 
 enum { LATENCY };
 
@@ -58,7 +58,7 @@ MODULE(flush_caller_metrics) = {
 static void check(const struct scenario *s, const struct task_options *task, const void *own,
 		  struct complaints *c)
 {
-	const struct caller *o = own;
+	const struct caller_options *o = own;
 
 	(void)task;
 	cgroup_check_pattern(s, o->target, own, "target", c);
@@ -71,7 +71,7 @@ static void prepare(struct workload_task *w)
 
 static void run(struct task *t, struct workload_task *w)
 {
-	const struct caller *o = w->own;
+	const struct caller_options *o = w->own;
 	const struct host *host = w->host;
 	struct memcg *target = memcg_find(host, o->target);
 	uint32_t node = w->index % host->nr_nodes;

@@ -123,9 +123,12 @@ static double limit_of(const struct killer_options *o)
 
 static void read_candidates(struct task *t, struct killer *k)
 {
-	for (uint32_t i = 0; i < k->nr; i++)
+	for (uint32_t i = 0; i < k->nr; i++) {
+		task_sync(t);
+		k->candidates[i].ended |= !watch_exists(host_of(t), &k->candidates[i]);
 		if (!k->candidates[i].ended)
 			watch_read(t, &k->candidates[i], k->o->by);
+	}
 }
 
 static void refresh(struct task *t, struct killer *k)
@@ -163,6 +166,7 @@ static struct watched *choose(struct task *t, struct killer *k, struct decision_
 		struct watched *x = &k->candidates[i];
 		double truth;
 
+		x->ended |= !watch_exists(host_of(t), x);
 		if (x->ended)
 			continue;
 		truth = watch_truth(t, x, k->o->by);
@@ -201,7 +205,9 @@ static bool end_one(struct task *t, struct workload_task *w)
 		histogram_add(k->overshoot, above > 0 ? (uint64_t)above : 0, 1);
 	if (k->o->grace)
 		task_sleep(t, k->o->grace);
-	memcg_kill(t, chosen->memcg);
+	task_sync(t);
+	if (watch_exists(w->host, chosen))
+		memcg_kill(t, chosen->memcg);
 	chosen->ended = true;
 	k->kills++;
 	w->ops++;
@@ -234,7 +240,8 @@ void killer_run(struct task *t, struct workload_task *w)
 		memcg_watch_events(&k->events, k->watch.memcg, t);
 	while (!k->o->kills || k->kills < k->o->kills) {
 		wait(t, k);
-		if (task_killed(t))
+		task_sync(t);
+		if (task_killed(t) || !watch_exists(w->host, &k->watch))
 			break;
 		if (!too_much(t, k))
 			continue;

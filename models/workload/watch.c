@@ -20,7 +20,12 @@ const struct enum_name watch_numbers[] = {
 
 void watch_init(struct watched *x, struct memcg *m)
 {
-	*x = (struct watched){ .memcg = m, .read_at = SIM_NEVER };
+	*x = (struct watched){ .memcg = m, .id = m->id, .read_at = SIM_NEVER };
+}
+
+bool watch_exists(const struct host *host, const struct watched *x)
+{
+	return host->cgroups->all[x->id] == x->memcg && x->memcg->life == MEMCG_ONLINE;
 }
 
 static double positive(int64_t value)

@@ -24,6 +24,7 @@ extern const struct enum_name watch_numbers[];
 
 struct watched {
 	struct memcg *memcg;
+	uint32_t id;                    /* its number: a removed cgroup's memory may be another's by now */
 	double seen;                    /* as last read; 0 before */
 	sim_time_t read_at;             /* SIM_NEVER: never */
 	int64_t scanned, truly_scanned; /* WATCH_PGSCAN: at the last reading */
@@ -32,6 +33,8 @@ struct watched {
 };
 
 void watch_init(struct watched *x, struct memcg *m);
+/* Is there such a cgroup still? Asked in each step before the others are. */
+bool watch_exists(const struct host *host, const struct watched *x);
 /* Reads the files that the number needs. Between steps. */
 void watch_read(struct task *t, struct watched *x, enum watch_number number);
 /* The number as it is now. In a step. */
