@@ -56,6 +56,7 @@ static void waits_add_up(uint32_t n, sim_time_t transfer, bool naive)
 	assert_int_equal(class->hold_max, q.hold);
 	assert_int_equal(class->wait->count, n - 1);
 	assert_int_equal(class->hold->count, n);
+	assert_int_equal(class->most_waiting, n - 1);
 	assert_true(class->queue_area == (double)waits);
 
 	/* Waiting burns the CPUs, and nothing else does so. */

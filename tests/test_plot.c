@@ -63,6 +63,28 @@ static void add_memory(struct record *r, const struct histogram *h)
 	record_module(r, "reclaim", "classic");
 }
 
+/* What figures against the number of cgroups show: one cgroup more in each run, and locks. */
+static void add_locks(struct record *r, uint64_t wait_ns)
+{
+	static const struct metric current = { "memory.current", "bytes", METRIC_GAUGE, "" };
+	static const struct metric sys = { "time.sys", "ns", METRIC_COUNTER, "" };
+	static const struct metric root = { "flush.root", "ns", METRIC_GAUGE, "" };
+	static const char *const names[] = { "/", "/a", "/b", "/c" };
+	static const char *const locks[] = { "cgroup_rstat_lock", "list_lru_node->lock", "lru_lock" };
+
+	for (size_t i = 0; i < (wait_ns < 5000 ? 2 : wait_ns < 1000000 ? 3 : 4); i++)
+		record_summary(r, &current, names[i], 4096);
+	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
+		record_put_lock(r,
+				&(struct lock_row){ record_entity(r, locks[i]), 9, 4, wait_ns, 10, 10, 10 });
+	record_put_lock(r, &(struct lock_row){ record_entity(r, "idle_lock"), 9, 0, 0, 0, 10, 10 });
+	record_summary(r, &sys, "all", 1e9);
+	record_sample(r, &root, "/", 20 * SIM_MS, 1e6);
+	record_module(r, "list_lru_lock", "per_node");
+	record_module(r, "flush", "unified");
+	record_module(r, "rstat_lock", "mutex");
+}
+
 /* Names that would do harm in a command, and that a data file has to carry. */
 static void add_run(struct store *s, const char *variant, uint64_t latency_ns)
 {
@@ -85,8 +107,7 @@ static void add_run(struct store *s, const char *variant, uint64_t latency_ns)
 		record_sample(r, &age, "all", i * SIM_MS, (i % 10) * 1e6);
 	}
 	add_memory(r, &h);
-	record_put_lock(r, &(struct lock_row){ record_entity(r, "lru_lock"), 9, 4, latency_ns, 10, 10, 10 });
-	record_put_lock(r, &(struct lock_row){ record_entity(r, "idle_lock"), 9, 0, 0, 0, 10, 10 });
+	add_locks(r, latency_ns);
 	record_finish(r, &(struct record_end){ .done = true });
 	assert_true(id > 0 && store_finish(s, id, r));
 	histogram_release(&h);
@@ -229,8 +250,7 @@ static void what_cannot_be_drawn_is_said(void **state)
 	char *path = scratch_path(state, "x.png"), *nowhere = scratch_path(state, "none/x.png");
 
 	refuses(state, &(struct plot_request){ FIGURES, "no-such", .format = PLOT_PNG, .output = path },
-		"there is no figure 'no-such'; there are: lock-wait-by-class, lru-composition-over-time, "
-		"psi");
+		"there is no figure 'no-such'; there are: list-lru-wait-against-cgroups, lock-wait-by-class");
 	refuses(state, &(struct plot_request){ FIGURES, "../read-latency-cdf", .output = path },
 		"there is no figure");
 	refuses(state,

@@ -107,6 +107,7 @@ static void locks_round_to_nanoseconds(void **state)
 		.name = "lru_lock",
 		.acquisitions = 3,
 		.contended = 1,
+		.most_waiting = 2,
 		.wait_total = 1499,
 		.wait_max = 1500,
 		.hold_total = 3 * SIM_US,
@@ -128,6 +129,7 @@ static void locks_round_to_nanoseconds(void **state)
 	assert_int_equal(r->locks[0].wait_max_ns, 2);
 	assert_int_equal(r->locks[0].hold_total_ns, 3000);
 	assert_value(r, "lock.acquire", "lru_lock", 3);
+	assert_value(r, "lock.waiters", "lru_lock", 2);
 	assert_value(r, "lock.wait.count", "lru_lock", 1);
 	assert_value(r, "lock.hold.mean", "lru_lock", 1000);
 	histogram_release(&wait);

@@ -33,6 +33,7 @@ struct lock_class {
 	struct histogram *wait; /* ns, contended only */
 	struct histogram *hold; /* ns; readers of one rwsem that overlap hold it once */
 	uint32_t waiting;       /* now */
+	uint32_t most_waiting;  /* at any time, for all locks of the class together */
 	sim_time_t changed;     /* when `waiting` last did; queue_area is right up to here */
 	struct lock_class *next;
 };

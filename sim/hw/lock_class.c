@@ -44,6 +44,7 @@ void lock_classes_reset(struct sim *sim)
 		c->wait_total = c->wait_max = 0;
 		c->hold_total = c->hold_max = 0;
 		c->spin_total = 0;
+		c->most_waiting = c->waiting;
 		c->queue_area = 0;
 		c->changed = sim_now(sim);
 		histogram_reset(c->wait);
@@ -60,7 +61,8 @@ static void queue_changed(struct lock_class *class, sim_time_t now)
 void lock_wait_begin(struct lock_class *class, sim_time_t now)
 {
 	queue_changed(class, now);
-	class->waiting++;
+	if (++class->waiting > class->most_waiting)
+		class->most_waiting = class->waiting;
 }
 
 void lock_wait_end(struct lock_class *class, sim_time_t now, sim_time_t since, sim_time_t spun)

@@ -6,7 +6,7 @@
 #include "sim/module.h"
 #include "sim/results/record_rows.h"
 
-enum { LOCK_WAIT, LOCK_HOLD, LOCK_ACQUIRE };
+enum { LOCK_WAIT, LOCK_HOLD, LOCK_ACQUIRE, LOCK_WAITERS };
 
 static const struct metric metrics[] = {
 	[LOCK_WAIT] = { "lock.wait", "ns", METRIC_DISTRIBUTION,
@@ -14,6 +14,8 @@ static const struct metric metrics[] = {
 	[LOCK_HOLD] = { "lock.hold", "ns", METRIC_DISTRIBUTION, "time a lock is held, by lock class" },
 	[LOCK_ACQUIRE] = { "lock.acquire", "1", METRIC_COUNTER,
 			   "acquisitions, contended or not, by lock class" },
+	[LOCK_WAITERS] = { "lock.waiters", "1", METRIC_GAUGE,
+			   "most tasks that waited at a time, by lock class; who holds it not counted" },
 };
 
 static const struct metric_table lock_metrics = { metrics, sizeof(metrics) / sizeof(metrics[0]) };
@@ -43,6 +45,7 @@ void record_lock(struct record *r, const struct lock_class *c)
 				   .hold_max_ns = whole_ns(c->hold_max),
 			   });
 	record_summary(r, &metrics[LOCK_ACQUIRE], c->name, (double)c->acquisitions);
+	record_summary(r, &metrics[LOCK_WAITERS], c->name, c->most_waiting);
 	record_histogram(r, &metrics[LOCK_WAIT], c->name, c->wait);
 	record_histogram(r, &metrics[LOCK_HOLD], c->name, c->hold);
 }
