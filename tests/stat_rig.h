@@ -22,6 +22,7 @@ struct rig_config {
 	const void *flush_options;
 	enum preempt_model preempt;
 	bool preempt_static; /* not PREEMPT_DYNAMIC */
+	bool caches;         /* of 32 KiB and 1 MiB; level 3 has no end */
 	uint64_t seed;
 };
 
@@ -55,7 +56,6 @@ static inline void rig_costs(struct kernel_costs *c)
 	c->rstat_check = 1 * SIM_NS;
 	c->rstat_link = 20 * SIM_NS;
 	c->stat_level = 2 * SIM_NS;
-	c->stat_hop = 1 * SIM_NS;
 	c->flush_cpu = 50 * SIM_NS;
 	c->flush_slot = 2 * SIM_NS;
 	c->flush_line = 50 * SIM_NS;
@@ -90,6 +90,13 @@ static inline struct rig *rig_new(const struct rig_config *config)
 		.line_memory = 90 * SIM_NS,
 		.atomic = 5 * SIM_NS,
 	};
+	if (config->caches) {
+		r->machine.cache_l1 = 32 << 10;
+		r->machine.cache_l2 = 1 << 20;
+		r->machine.cache_l3 = 1 << 30;
+		r->machine.line_l2 = 4 * SIM_NS;
+		r->machine.line_l3 = 25 * SIM_NS;
+	}
 	rig_costs(&r->costs);
 	r->sim = sim_create(&(struct sim_config){ .seed = config->seed + 1, .cross_check = true });
 	assert_non_null(r->sim);

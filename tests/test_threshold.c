@@ -63,11 +63,12 @@ static void global_threshold_bounds_the_error(void **state)
 static void memcg_threshold_bounds_the_error(void **state)
 {
 	struct rig_config config = { .cpus = CPUS, .version = 608, .flush = "memcg_threshold" };
-	const char *const updates[] = { "rstat_memcg_threshold", "rstat_memcg_threshold_inline",
-					"rstat_memcg_threshold_cached", "rstat_memcg_threshold_cached_stop" };
+	const char *const updates[] = { "rstat_memcg_threshold", "rstat_memcg_threshold_fixlet",
+					"rstat_memcg_threshold_inline", "rstat_memcg_threshold_cached",
+					"rstat_memcg_threshold_cached_stop" };
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof updates / sizeof updates[0]; i++) {
 		config.update = updates[i];
 		assert_int_equal(worst_error(&config, true), CPUS * 64 + CPUS * 63);
 		assert_int_equal(worst_error(&config, false), CPUS * 64 + CPUS * 63);

@@ -61,7 +61,7 @@ static void build(struct run *run)
 	host->sim = run->sim;
 	host->scenario = run->scenario;
 	host->machine = scenario_machine(run->scenario);
-	host->costs = scenario_costs(run->scenario, "kernel");
+	host->costs = kernel_costs_scaled(run->sim, scenario_costs(run->scenario, "kernel"));
 	host->kernel_version = version ? version : DEFAULT_VERSION;
 	host->nr_cpus = host->machine->cpus;
 	host->nr_possible = host->machine->possible_cpus ? host->machine->possible_cpus : host->machine->cpus;

@@ -7,6 +7,7 @@
  */
 #include "models/host/costs.h"
 
+#include "sim/engine/sim.h"
 #include "sim/module.h"
 
 #define COST(field_, value_, help_, source_)                                                     \
@@ -99,8 +100,6 @@ static const struct option rows[] = {
 	     "fitted to: no difference at all by patch 3 of seed 1; a well predicted branch on a line that "
 	     "the "
 	     "update uses anyway"),
-	COST(stat_hop, "3ns", "following one pointer to the next level (6.8 on)",
-	     "estimate: a dependent load from the second cache"),
 	COST(flush_cpu, "60ns", "one possible CPU with nothing to flush, beside its lock",
 	     "estimate: per-CPU address, check and loop"),
 	COST(flush_slot, "1500ps", "one counter of a flushed (memcg, CPU) pair",
@@ -117,6 +116,9 @@ static const struct option rows[] = {
 	     "estimate: some fifty lines of seq_buf_printf"),
 	COST(read_open, "2us", "opening, reading and closing a cgroup file, beside that",
 	     "estimate: openat, read and close of a kernfs file"),
+	OPTION(struct kernel_costs, path_scale, OPT_NUMBER, .fallback = "1", .min = "0.01", .max = "100",
+	       .help = "all of these take so many times as long (lines and locks do not)",
+	       .source = "the table is of paths that run again and again, code and branches at hand"),
 };
 static const struct option_table table = OPTION_TABLE("kernel", struct kernel_costs, rows);
 
@@ -127,3 +129,20 @@ MODULE(kernel_costs) = {
 	.help = "pieces of kernel paths, apart from locks and cache lines",
 	.options = &table,
 };
+
+const struct kernel_costs *kernel_costs_scaled(struct sim *sim, const struct kernel_costs *costs)
+{
+	if (costs->path_scale == 1)
+		return costs;
+	struct kernel_costs *scaled = sim_alloc(sim, sizeof *scaled);
+
+	*scaled = *costs;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		if (rows[i].type != OPT_DURATION)
+			continue;
+		sim_time_t *cost = (sim_time_t *)(void *)((char *)scaled + rows[i].offset);
+
+		*cost = (sim_time_t)((double)*cost * costs->path_scale);
+	}
+	return scaled;
+}

@@ -59,7 +59,6 @@ struct kernel_costs {
 	sim_time_t rstat_link;   /* link one level; pass one sibling when unlinking */
 	sim_time_t stat_level;   /* add to the per-CPU counter of one level (6.8+) */
 	sim_time_t dying_test;   /* is the cgroup of an update being removed? (seed 1, patch 3) */
-	sim_time_t stat_hop;     /* load a pointer that the next load depends on, per level (6.8+) */
 	sim_time_t flush_cpu;    /* one possible CPU with nothing to flush, beside its lock: check, loop */
 	sim_time_t flush_slot;   /* one counter slot of a visited pair */
 	sim_time_t flush_line;   /* a cache line of a visited pair that another CPU of the socket wrote */
@@ -67,6 +66,12 @@ struct kernel_costs {
 	sim_time_t flush_others; /* the other controllers' and base part of one visited pair (before 6.16) */
 	sim_time_t read_format;  /* memory.stat: produce the text */
 	sim_time_t read_open;    /* open, read, close a cgroup file, beside that */
+
+	double path_scale; /* all of the above takes so many times as long */
 };
+
+struct sim;
+/* The costs as they apply: scaled. */
+const struct kernel_costs *kernel_costs_scaled(struct sim *sim, const struct kernel_costs *costs);
 
 #endif

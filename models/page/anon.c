@@ -87,7 +87,7 @@ static bool anonymous_page(struct task *t, struct anon_object *a, uint64_t index
 	struct host *host = a->memcg->host;
 	frame_t frame;
 
-	cpu_defer(t, host->costs->page_clear);
+	page_clear(t, host);
 	frame = anon_frame(t, a, index, failed);
 	if (!frame)
 		return false;

@@ -129,7 +129,7 @@ enum file_result file_read_open(struct task *t, struct memcg *m, struct file_obj
 
 	if (result == FILE_NOMEM)
 		return result;
-	cpu_defer(t, f->object.host->costs->page_copy);
+	page_copy(t, f->object.host);
 	if (*position != index) /* pos_same_folio() */
 		page_mark_accessed(t, f->object.host, frame);
 	*position = index;

@@ -51,7 +51,7 @@ enum file_result file_write(struct task *t, struct memcg *m, struct file_object 
 		if (file_get(t, m, f, index, FILE_FOR_WRITE, &frame, failed) == FILE_NOMEM)
 			return FILE_NOMEM;
 	}
-	cpu_defer(t, host->costs->page_copy);
+	page_copy(t, host);
 	set_dirty(t, f, index, frame);
 	writeback_dirtied(t, f, m);
 	return result;

@@ -104,7 +104,10 @@ static frame_t take(struct task *t, struct host *host, struct page_zone *zone, u
 	if (!list->free)
 		return NO_FRAME;
 	list->nr--;
-	return pop(host->pages->pages, &list->free);
+	frame_t frame = pop(host->pages->pages, &list->free);
+
+	host->pages->pages[frame].cpu = (uint16_t)t->cpu->id;
+	return frame;
 }
 
 /* get_page_from_freelist(); mark NULL: ALLOC_NO_WATERMARKS. */
@@ -167,6 +170,7 @@ void frame_free(struct task *t, struct host *host, frame_t frame)
 
 	cpu_defer(t, host->costs->page_free);
 	ps->pages[frame].flags = 0;
+	ps->pages[frame].cpu = (uint16_t)t->cpu->id;
 	push(ps->pages, &list->free, frame);
 	if (++list->nr >= most)
 		give_back(t, host, zone, nr_to_give_back(zone, list, most));

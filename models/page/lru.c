@@ -31,6 +31,8 @@ struct lruvec *lruvec_create(struct memcg *m, uint32_t node)
 	lruvec->memcg = m;
 	lruvec->node = node;
 	spin_lock_init(&lruvec->own_lock, host->pages->lru_class);
+	line_init(&lruvec->list_line);
+	line_init(&lruvec->size_line);
 	lruvec->lock = host->pages->node_lock ? &host->pages->nodes[node].lru_lock : &lruvec->own_lock;
 	lruvec->policy = sim_alloc(host->sim, reclaim_ops(host)->lruvec_size);
 	if (reclaim_ops(host)->lruvec_init)

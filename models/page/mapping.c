@@ -61,9 +61,10 @@ void page_object_move(struct page_object *object, struct memcg *to)
 
 bool mapping_add_table(struct task *t, struct mapping *mapping, uint64_t table, struct memcg **failed)
 {
-	const struct kernel_costs *costs = mapping->memcg->host->costs;
+	const struct host *host = mapping->memcg->host;
 
-	cpu_defer(t, costs->page_alloc + costs->page_clear);
+	cpu_defer(t, host->costs->page_alloc);
+	page_clear(t, host);
 	if (!kmem_charge_pages(t, mapping->memcg, 1, failed))
 		return false;
 	mapping->tables[table] = TABLE_PRESENT;

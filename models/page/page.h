@@ -56,6 +56,7 @@ struct page {
 	uint8_t order;
 	uint8_t refs, gen; /* MGLRU */
 	uint16_t batched;  /* references of folio batches, and of who has it off its list (reclaim) */
+	uint16_t cpu;      /* that last wrote its struct page: took it, freed it, or moved it on a list */
 };
 _Static_assert(sizeof(struct page) <= 32, "a page is at most 32 bytes");
 
@@ -76,6 +77,7 @@ struct lruvec {
 	struct memcg *memcg;
 	uint32_t node;
 	uint64_t lru_zone_size[NR_LRU_LISTS]; /* exact, beside the flushed counters */
+	struct line list_line, size_line;     /* of the list heads, of lru_zone_size; lru_lines.c */
 	struct reclaim_iter iter;
 	void *policy; /* lists and all else that the LRU keeps: reclaim_ops->lruvec_size bytes */
 };
@@ -205,7 +207,10 @@ enum file_result tmpfs_write(struct task *t, struct memcg *m, struct tmpfs_objec
 			     struct memcg **failed);
 enum file_result tmpfs_read(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
 			    struct memcg **failed);
-/* unlink(): every page and every swap slot goes; the object may be used again. */
+/* One page of a fallocate(2): there, and zero, but neither copied nor accessed. */
+enum file_result tmpfs_fallocate(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
+				 struct memcg **failed);
+/* unlink(), or truncate() to nothing: every page and every swap slot goes; the object may be used again. */
 void tmpfs_remove(struct task *t, struct tmpfs_object *o);
 uint64_t tmpfs_present(const struct tmpfs_object *o);
 

@@ -26,6 +26,18 @@ static inline struct page_cpu *page_cpu(const struct host *host, const struct ta
 	return &host->pages->cpus[t->cpu->id];
 }
 
+/* Clearing a page, copying one: beside its time, it passes through the caches of the CPU. In a step. */
+static inline void page_clear(struct task *t, const struct host *host)
+{
+	cpu_defer(t, host->costs->page_clear);
+	cache_stream(t, PAGE_SIZE);
+}
+static inline void page_copy(struct task *t, const struct host *host)
+{
+	cpu_defer(t, host->costs->page_copy);
+	cache_stream(t, PAGE_SIZE);
+}
+
 /* ---- frames.c ---- */
 
 /*
@@ -92,6 +104,26 @@ struct lruvec *lruvec_relock_irq(struct task *t, struct host *host, const struct
 void pages_release(struct task *t, struct host *host, frame_t *frames, uint32_t nr);
 
 void lru_build(struct host *host);
+
+/* ---- lru_lines.c ---- */
+
+/* The lines that an operation on a list writes, at what they cost beyond hits. */
+void lru_touch_lines(struct task *t, struct lruvec *lruvec, struct page *pages, frame_t frame);
+
+/*
+ * The page has just been put on a list, or is about to be taken off: the lines that this writes, where they
+ * come from another CPU. Under the lruvec's lock. Nothing to do, and quickly seen, for one CPU alone.
+ */
+static inline void lru_touch(struct task *t, struct lruvec *lruvec, struct page *pages, frame_t frame)
+{
+	const struct page *page = &pages[frame];
+	uint32_t cpu = t->cpu->id, heads = lruvec->list_line.owner;
+
+	if (page->cpu != cpu || lruvec->size_line.owner != cpu ||
+	    (page->prev ? pages[page->prev].cpu : heads) != cpu ||
+	    (page->next ? pages[page->next].cpu : heads) != cpu || t->cpu->caches)
+		lru_touch_lines(t, lruvec, pages, frame);
+}
 
 /* ---- objects.c ---- */
 

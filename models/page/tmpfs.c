@@ -4,8 +4,8 @@
  *
  * Pages are of the page cache by statistics, anonymous by their list, and go to swap. A page that comes back
  * is charged to the cgroup that its slot names; a new one to whoever writes. A write marks the page as
- * referenced, further accesses as any other read or write of the page cache. Left out: mappings, huge pages,
- * and inodes.
+ * referenced, further accesses as any other read or write of the page cache. fallocate(2) clears its pages
+ * here, which the kernel puts off until they are read. Left out: mappings, huge pages, and inodes.
  */
 #include "models/backing/backing.h"
 #include "models/page/page_impl.h"
@@ -79,7 +79,7 @@ static enum cache_result bring_in(struct task *t, struct memcg *m, struct tmpfs_
 	} else if (slot_is_swap(before)) {
 		read_in(t, host, frame, slot_swap(before));
 	} else {
-		cpu_defer(t, host->costs->page_clear);
+		page_clear(t, host);
 		page_add_lru(t, host, frame);
 	}
 	return result;
@@ -87,8 +87,10 @@ static enum cache_result bring_in(struct task *t, struct memcg *m, struct tmpfs_
 
 /* ---- read and write ---- */
 
+enum tmpfs_access { TMPFS_READ, TMPFS_WRITE, TMPFS_FALLOCATE };
+
 static enum file_result access(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
-			       bool write, struct memcg **failed)
+			       enum tmpfs_access how, struct memcg **failed)
 {
 	struct host *host = o->object.host;
 	bool missed = false, fresh = false;
@@ -102,7 +104,7 @@ static enum file_result access(struct task *t, struct memcg *m, struct tmpfs_obj
 	while (!(frame = slot_frame(o->object.slots[index])) || page_of(host, frame)->flags & PG_LOCKED) {
 		if (frame) {
 			page_wait(t, host, frame, PG_LOCKED);
-		} else if (!write && !o->object.slots[index]) {
+		} else if (how == TMPFS_READ && !o->object.slots[index]) {
 			break; /* a hole */
 		} else if (!tmpfs_swap_wait(t, host, o->object.slots[index])) {
 			bool empty = !o->object.slots[index];
@@ -115,7 +117,10 @@ static enum file_result access(struct task *t, struct memcg *m, struct tmpfs_obj
 		}
 		task_sync(t);
 	}
-	cpu_defer(t, host->costs->cache_lookup + host->costs->page_copy);
+	cpu_defer(t, host->costs->cache_lookup);
+	if (how == TMPFS_FALLOCATE)
+		return missed ? FILE_MISS : FILE_HIT;
+	page_copy(t, host);
 	if (frame && !fresh)
 		page_mark_accessed(t, host, frame);
 	return missed ? FILE_MISS : FILE_HIT;
@@ -124,13 +129,19 @@ static enum file_result access(struct task *t, struct memcg *m, struct tmpfs_obj
 enum file_result tmpfs_write(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
 			     struct memcg **failed)
 {
-	return access(t, m, o, index, true, failed);
+	return access(t, m, o, index, TMPFS_WRITE, failed);
 }
 
 enum file_result tmpfs_read(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
 			    struct memcg **failed)
 {
-	return access(t, m, o, index, false, failed);
+	return access(t, m, o, index, TMPFS_READ, failed);
+}
+
+enum file_result tmpfs_fallocate(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
+				 struct memcg **failed)
+{
+	return access(t, m, o, index, TMPFS_FALLOCATE, failed);
 }
 
 /* ---- removal ---- */

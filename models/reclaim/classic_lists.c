@@ -29,6 +29,7 @@ void classic_list_add(struct task *t, struct lruvec *lruvec, frame_t frame)
 	enum lru_list lru = classic_list(&pages[frame]);
 
 	page_list_add(pages, &classic_of(lruvec)->lists[lru], frame);
+	lru_touch(t, lruvec, pages, frame);
 	pages[frame].flags |= PG_LRU;
 	update_size(t, lruvec, lru, 1);
 }
@@ -38,6 +39,7 @@ void classic_list_del(struct task *t, struct lruvec *lruvec, frame_t frame)
 	struct page *pages = lruvec_host(lruvec)->pages->pages;
 	enum lru_list lru = classic_list(&pages[frame]);
 
+	lru_touch(t, lruvec, pages, frame);
 	page_list_del(pages, &classic_of(lruvec)->lists[lru], frame);
 	pages[frame].flags &= (uint16_t)~PG_LRU;
 	update_size(t, lruvec, lru, -1);

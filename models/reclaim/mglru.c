@@ -137,6 +137,7 @@ void mglru_add(struct task *t, struct lruvec *lruvec, frame_t frame)
 	page->flags |= PG_LRU;
 	page_set_place(page, gen);
 	page_list_add(host->pages->pages, mglru_list(host, g, gen, type, frame), frame);
+	lru_touch(t, lruvec, host->pages->pages, frame);
 	mglru_count_pages(t, lruvec, type, gen, 1);
 }
 
@@ -147,6 +148,7 @@ void mglru_del(struct task *t, struct lruvec *lruvec, frame_t frame)
 	enum lru_type type = page_type(page);
 
 	cpu_defer(t, host->costs->lru_del);
+	lru_touch(t, lruvec, host->pages->pages, frame);
 	page_list_del(host->pages->pages, mglru_list(host, mglru_of(lruvec), page_on_list(page), type, frame),
 		      frame);
 	mglru_count_pages(t, lruvec, type, (uint32_t)page_gen(page), -1);

@@ -24,9 +24,10 @@ static const char *const global_flush[] = { "unified", "nonunified_user", "nonun
 static const char *const global_update[] = { "rstat_global_threshold", NULL };
 static const char *const memcg_flush_names[] = { "memcg_threshold", "memcg_ratelimited",
 						 "sublinear_threshold", "skip_if_ongoing", NULL };
-static const char *const memcg_update[] = { "rstat_memcg_threshold", "rstat_memcg_threshold_inline",
-					    "rstat_memcg_threshold_cached",
-					    "rstat_memcg_threshold_cached_stop", NULL };
+static const char *const memcg_update[] = {
+	"rstat_memcg_threshold",        "rstat_memcg_threshold_inline",      "rstat_memcg_threshold_fixlet",
+	"rstat_memcg_threshold_cached", "rstat_memcg_threshold_cached_stop", NULL
+};
 static const char *const gated_flush[] = { "always_subtree", "unified", "nonunified_user",
 					   "nonunified_user_mutex", NULL };
 static const char *const sleeping_lock[] = { "mutex", "mutex_preempt_off", NULL };

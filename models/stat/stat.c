@@ -5,7 +5,8 @@
  * that a flusher will find the block, and lets the update policy count it. Kernel 6.1:
  * __mod_memcg_lruvec_state(), __mod_memcg_state(), __count_memcg_events() and memcg_rstat_updated() of
  * mm/memcontrol.c. No line that other CPUs use is touched unless one of the last two steps does it, and
- * touching the block costs no transfer either: only a flusher takes it away, and pays for it.
+ * touching the block costs no transfer either: only a flusher takes it away, and pays for it. What has
+ * streamed through this CPU's caches since the last update makes it dearer.
  *
  * The truth is added up the tree at the same instant, whatever the policies do, so that an update that gets
  * lost on the kernel's way shows as a difference (invariants.c).
@@ -136,6 +137,19 @@ static inline void add_truth(struct memcg *m, enum stat_item item, int64_t val, 
 	}
 }
 
+/*
+ * The lines of an update: three on the way to the block (the pointer to the memcg in its lruvec, that to the
+ * block in the memcg, the block's place on the updated tree), the slot, and the lruvec's copy of it.
+ * stat_update counts them as hits; this is what they cost beyond, one after the other since each holds the
+ * address of the next.
+ */
+__attribute__((noinline)) static void touch_lines(struct task *t, struct stat_pair *pair, enum stat_item item)
+{
+	cpu_defer(t, 3 * line_cost_beyond(t, &pair->near_pointers) +
+			     (item < NR_LRUVEC_ITEMS ? 2 : 1) *
+				     line_cost_beyond(t, &pair->near_slots[item / SLOTS_PER_LINE]));
+}
+
 /* Adds to the running CPU's block of m and returns it. */
 static inline struct stat_pair *add(struct task *t, struct memcg *m, enum stat_item item, int64_t val)
 {
@@ -148,6 +162,8 @@ static inline struct stat_pair *add(struct task *t, struct memcg *m, enum stat_i
 	pair->absolute += size;
 	add_truth(m, item, val, size);
 	cpu_defer(t, m->host->costs->stat_update);
+	if (__builtin_expect(t->cpu->caches, 0))
+		touch_lines(t, pair, item);
 	return pair;
 }
 

@@ -20,6 +20,9 @@
 
 enum stat_axis { AXIS_UPDATE, AXIS_UPDATED, AXIS_FLUSH, AXIS_LOCK, NR_STAT_AXES };
 
+#define SLOTS_PER_LINE 8 /* counters of a per-CPU block in a cache line */
+#define NR_LINES       ((NR_STAT_ITEMS + SLOTS_PER_LINE - 1) / SLOTS_PER_LINE)
+
 /* What one CPU has added to one memcg since it was last flushed; a copy of the lruvec items by node. */
 struct node_delta {
 	int64_t of[NR_LRUVEC_ITEMS];
@@ -45,6 +48,11 @@ struct stat_pair {
 	bool popped;       /* off the list, its flush still to come */
 	uint64_t changed;  /* items whose delta is not 0, or was not */
 	uint64_t absolute; /* |updates| since the last flush, measured */
+	/* Last touches of lines that this CPU has for itself or only reads (line_cost_near()). */
+	uint64_t near_pointers;        /* on the way to the block */
+	uint64_t near_slots[NR_LINES]; /* of the block, and of that of the lruvec */
+	uint64_t near_walk;            /* of this level, in the walk of a stat_update policy (6.8+) */
+	uint64_t near_word;            /* the pointer to its memcg's word */
 	int64_t delta[NR_STAT_ITEMS];
 	struct node_delta *nodes[]; /* by node; NULL: untouched */
 };
@@ -55,6 +63,7 @@ struct stat_cpu {
 	struct stat_pair **table; /* all of its pairs, open addressing by memcg id */
 	uint32_t size, nr;
 	uint32_t updates;         /* stats_updates of 5.16 to 6.7 */
+	uint64_t near_updates;    /* last touch of its line */
 	struct stat_pair *queued; /* rstat_updated: lockless */
 };
 
@@ -266,7 +275,7 @@ static inline bool memcg_update_count(struct task *t, struct stat_pair *pair, ui
 
 	shared_step(t);
 	pair->updates += (uint32_t)pages;
-	cpu_defer(t, host->costs->stat_level);
+	cpu_defer(t, host->costs->stat_level + line_cost_beyond(t, &pair->near_walk));
 	return pair->updates >= host->charge_batch;
 }
 /* Moves the batch to the memcg's word; and what memcg_rstat_updated() of 6.8 to 6.15 does at a level then. */
@@ -277,6 +286,11 @@ static inline void memcg_update_level(struct task *t, struct stat_pair *pair, ui
 {
 	if (memcg_update_count(t, pair, pages))
 		memcg_update_batch(t, pair);
+}
+/* The three lines of a level as first posted, each load with the address of the next. */
+static inline void memcg_update_loads(struct task *t, struct stat_pair *pair)
+{
+	cpu_defer(t, 3 * line_cost_near(t, &pair->near_walk)); /* block pointer, counter, parent */
 }
 void memcg_update_flushed(struct task *t, struct stat_pair *pair);
 /* Does this caller flush? ratelimit_reclaim: reclaim does only when the worker is late (6.12+). */

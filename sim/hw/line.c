@@ -151,6 +151,11 @@ sim_time_t line_cost_near(const struct task *t, uint64_t *left)
 	return passed < m->cache_l2 + m->cache_l3 ? m->line_l3 : m->line_memory;
 }
 
+sim_time_t line_cost_farther(const struct task *t, uint64_t *left)
+{
+	return line_cost_near(t, left) - line_machine(t)->line_hit;
+}
+
 sim_time_t line_cost_slow(const struct task *t, struct line *l, bool write)
 {
 	const struct machine *m = line_machine(t);

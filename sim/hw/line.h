@@ -61,9 +61,10 @@ static inline void cache_stream(struct task *t, uint64_t bytes)
 sim_time_t line_cost_near(const struct task *t, uint64_t *left);
 
 /* What it costs beyond a hit, for a caller whose own cost counts the access as a hit. */
+sim_time_t line_cost_farther(const struct task *t, uint64_t *left);
 static inline sim_time_t line_cost_beyond(const struct task *t, uint64_t *left)
 {
-	return t->cpu->caches ? line_cost_near(t, left) - sim_sched(t->sim)->machine->line_hit : 0;
+	return __builtin_expect(t->cpu->caches, 0) ? line_cost_farther(t, left) : 0;
 }
 
 /* Sends the line, modified, to a CPU that waits for it; returns when it is there. The hand-off of a lock. */

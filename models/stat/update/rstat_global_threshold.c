@@ -32,6 +32,7 @@ static void updated(struct task *t, struct stat_pair *pair, enum stat_item item,
 
 	(void)item;
 	shared_step(t);
+	cpu_defer(t, line_cost_beyond(t, &c->near_updates));
 	if (host->kernel_version < 517) {
 		if (++c->updates % host->charge_batch == 0)
 			publish(t, host, 1);
