@@ -1,6 +1,6 @@
 /*
- * test_lru_lines.c - what moves with the lock of an lruvec: sections of one CPU alone cost their own work, one
- * that follows another CPU's pays for the lines that were written there. Pages come from fallocate(2).
+ * test_lru_lines.c - what moves with the lock of an lruvec: sections of one CPU alone cost their own work,
+ * one that follows another CPU's pays for the lines that were written there. Pages come from fallocate(2).
  */
 #include "models/page/page_impl.h"
 #include "sim/hw/lock.h"

@@ -1,13 +1,14 @@
 /*
  * lru_lines.c - what moves from CPU to CPU with the lock of an lruvec.
  *
- * Whoever gets the lock finds the list heads and lru_zone_size where its predecessor wrote them, and the page
- * at the head of the list too: list_add() and list_del() write both neighbours of a page (include/linux/
- * list.h), update_lru_size() the count (mm_inline.h; both as in Linux 6.6). Pages that a CPU put on a list
- * together are neighbours, so of a run of them only those at its ends meet a page of somebody else's.
+ * Whoever gets the lock finds the list heads and lru_zone_size where its predecessor wrote them, and the
+ * page at the head of the list too: list_add() and list_del() write both neighbours of a page
+ * (include/linux/ list.h), update_lru_size() the count (mm_inline.h; both as in Linux 6.6). Pages that a CPU
+ * put on a list together are neighbours, so of a run of them only those at its ends meet a page of somebody
+ * else's.
  *
- * lru_add and lru_del of the cost table are list work whose lines are at hand. Charged here is what they cost
- * beyond that: nothing as long as one CPU uses the lruvec alone.
+ * lru_add and lru_del of the cost table are list work whose lines are at hand. Charged here is what they
+ * cost beyond that: nothing as long as one CPU uses the lruvec alone.
  */
 #include "models/page/page_impl.h"
 

@@ -1,13 +1,13 @@
 /*
- * fallocate.c - a task that gives a file of its own on tmpfs pages with fallocate(2), piece by piece, and takes
- * them away with ftruncate(2) when it is full.
+ * fallocate.c - a task that gives a file of its own on tmpfs pages with fallocate(2), piece by piece, and
+ * takes them away with ftruncate(2) when it is full.
  *
  * fallocate1 of will-it-scale, as it was run for seed 3: pieces of 8 KiB, and 0 again after 128 of them, so
- * that the file is 1 MiB at most. Pages come and go through the LRU lock of their node, to which all tasks of
- * a cgroup queue. An operation is one piece.
+ * that the file is 1 MiB at most. Pages come and go through the LRU lock of their node, to which all tasks
+ * of a cgroup queue. An operation is one piece.
  *
- * will-it-scale pins its tasks, to whole cores as long as there are enough; with `spread` task i has the i-th
- * place when cores are dealt out before their further threads, and alternating between sockets.
+ * will-it-scale pins its tasks, to whole cores as long as there are enough; with `spread` task i has the
+ * i-th place when cores are dealt out before their further threads, and alternating between sockets.
  */
 #include "models/host/costs.h"
 #include "models/workload/workload.h"

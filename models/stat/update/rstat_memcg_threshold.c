@@ -1,10 +1,11 @@
 /*
  * rstat_memcg_threshold.c - stat_update: every memcg has a threshold of its own.
  *
- * As posted (seed 3, patch 3 of version 2 of the series): a level costs three loads that depend on each other,
- * memcg->vmstats_percpu, the CPU's stats_updates in that block, and the parent in memcg->css. Each is a line
- * of its own. The word, memcg->vmstats->stats_updates, is one pointer away. The walk always goes to the root,
- * and each full batch is added to the word, whatever that says: so it was measured as a regression.
+ * As posted (seed 3, patch 3 of version 2 of the series): a level costs three loads that depend on each
+ * other, memcg->vmstats_percpu, the CPU's stats_updates in that block, and the parent in memcg->css. Each is
+ * a line of its own. The word, memcg->vmstats->stats_updates, is one pointer away. The walk always goes to
+ * the root, and each full batch is added to the word, whatever that says: so it was measured as a
+ * regression.
  */
 #include "models/stat/stat_impl.h"
 

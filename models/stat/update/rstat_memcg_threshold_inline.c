@@ -1,10 +1,11 @@
 /*
  * rstat_memcg_threshold_inline.c - stat_update: every memcg has a threshold of its own.
  *
- * stats_updates moved into struct mem_cgroup (seed 3, as tried against the regression): the word is one pointer
- * hop nearer than in rstat_memcg_threshold, since memcg->vmstats is not needed to get there. A level of the
- * walk still takes three dependent loads: the counter has a per-CPU pointer of its own in the memcg. The trial
- * was based on the posting with its correction, so a word that says that a flush is due is left alone.
+ * stats_updates moved into struct mem_cgroup (seed 3, as tried against the regression): the word is one
+ * pointer hop nearer than in rstat_memcg_threshold, since memcg->vmstats is not needed to get there. A level
+ * of the walk still takes three dependent loads: the counter has a per-CPU pointer of its own in the memcg.
+ * The trial was based on the posting with its correction, so a word that says that a flush is due is left
+ * alone.
  */
 #include "models/stat/stat_impl.h"
 
