@@ -8,6 +8,7 @@
 #include "models/cgroup/results.h"
 #include "models/host/costs.h"
 #include "models/host/policies.h"
+#include "models/fs/vfs.h"
 #include "models/list_lru/list_lru.h"
 #include "models/page/page.h"
 #include "models/pressure/pressure.h"
@@ -118,6 +119,7 @@ static void finish(struct run *run)
 	page_finish(run->model);
 	backing_finish(run->model);
 	workingset_finish(run->model);
+	vfs_finish(run->model);
 	pressure_finish(run->model);
 }
 

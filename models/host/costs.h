@@ -42,8 +42,12 @@ struct kernel_costs {
 	sim_time_t cache_lookup; /* filemap_get_pages of a page that is there */
 	sim_time_t cache_add;    /* insertion into the xarray under i_pages */
 	sim_time_t cache_remove;
-	sim_time_t list_lru_op;      /* onto or off a list_lru, under its lock */
-	sim_time_t list_lru_scan;    /* an item that a walk of one looks at, under its lock */
+	sim_time_t list_lru_op;   /* onto or off a list_lru, under its lock */
+	sim_time_t list_lru_scan; /* an item that a walk of one looks at, under its lock */
+	sim_time_t path_lookup;   /* open and close of a file whose dentry and inode are in memory */
+	sim_time_t inode_read;    /* what more it takes where they are not */
+	sim_time_t inode_free;
+	sim_time_t dentry_free;
 	sim_time_t shadow_node_free; /* emptying a node of shadows and freeing it */
 	sim_time_t read_device;      /* issue and complete a read of one page, beside the device's own time */
 	sim_time_t swap_slot;        /* finding a slot of swap, or giving one back */

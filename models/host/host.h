@@ -21,6 +21,7 @@ struct workingset_state;
 struct backing_state;
 struct pressure_state;
 struct list_lru_state; /* models/list_lru */
+struct superblock;     /* models/fs */
 
 /* The module chosen for an axis, its options, and its state: a zeroed block of module->state_size. */
 struct host_policy {
@@ -50,6 +51,7 @@ struct host {
 	struct page_state *pages;
 	struct reclaim_state *reclaim;
 	struct list_lru_state *list_lrus;
+	struct superblock *superblocks;
 	struct workingset_state *workingset;
 	struct backing_state *backing;
 	struct pressure_state *pressure;

@@ -3,7 +3,7 @@
  *
  * Follows xas_create(), xas_expand(), xas_store() and xas_delete_node() of lib/xarray.c: a tree is as high as
  * its largest index needs, and grows by putting a node above the old top. Left out: shrinking while entries
- * remain (xas_shrink()), and a single page at index 0 that would need no node at all.
+ * remain (xas_shrink()); a single page at index 0 needs no node, but here only in an object of one page.
  */
 #include "models/page/cache_tree.h"
 
@@ -22,6 +22,7 @@ void cache_tree_init(struct host *host, struct cache_tree *tree, uint32_t id, ui
 
 	tree->id = id;
 	tree->lists = lists;
+	tree->single = nr_pages == 1;
 	spin_lock_init(&tree->lock, host->pages->cache_class);
 	tree->slots = arena_array(arena, last + 1, sizeof *tree->slots);
 	tree->leaves = arena_array(arena, node_index(last, 0) + 1, sizeof *tree->leaves);
@@ -55,7 +56,7 @@ static bool grows(const struct cache_tree *tree, uint32_t levels)
 
 uint32_t cache_tree_missing(const struct cache_tree *tree, uint64_t index)
 {
-	if (tree->slots[index])
+	if (tree->slots[index] || tree->single)
 		return 0;
 	uint32_t levels = levels_for(index);
 	uint32_t height = levels > tree->height ? levels : tree->height;
@@ -144,12 +145,16 @@ void cache_tree_store(struct task *t, struct host *host, struct cache_tree *tree
 	struct shadow_node *leaf = &tree->leaves[node_index(index, 0)];
 	slot_t before = tree->slots[index];
 
+	count_shadows(host, before, slot);
+	if (tree->single) {
+		tree->slots[index] = slot;
+		return;
+	}
 	if (slot && !before)
 		make_nodes(tree, index, m, t->cpu->node);
 	tree->slots[index] = slot;
 	leaf->count = (uint16_t)(leaf->count + !!slot - !!before);
 	leaf->nr_values = (uint16_t)(leaf->nr_values + slot_is_value(slot) - slot_is_value(before));
-	count_shadows(host, before, slot);
 	if (tree->lists)
 		workingset_update_node(t, host, leaf);
 	if (before && !leaf->count)

@@ -32,7 +32,8 @@ struct cache_tree {
 	struct cache_node *upper[CACHE_LEVELS]; /* [level][index >> 6 (level + 1)]; level 0 are the leaves */
 	uint32_t height;                        /* levels in use; 0: empty */
 	uint32_t id;                            /* number of the object */
-	bool lists; /* workingset_update_node() is told of changes: all but tmpfs (mapping_set_update()) */
+	bool lists;  /* workingset_update_node() is told of changes: all but tmpfs (mapping_set_update()) */
+	bool single; /* of one page, which the head of the XArray holds itself: there are no nodes */
 };
 
 /* For the object of that number; zeroed memory becomes a tree. */

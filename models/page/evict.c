@@ -40,6 +40,8 @@ static enum evict_result evict_file(struct task *t, struct host *host, frame_t f
 		cache_del(t, object, page->index, shadow ? slot_of_shadow(shadow) : SLOT_EMPTY);
 	}
 	spin_unlock_irq(t, &object->tree->lock);
+	if (result == EVICT_GONE)
+		file_left(t, object);
 	if (result == EVICT_DIRTY)
 		writeback_wake(t);
 	return result;

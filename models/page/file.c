@@ -162,6 +162,8 @@ static bool evict(struct task *t, struct file_object *f, uint64_t index, frame_t
 		gone = true;
 	}
 	spin_unlock_irq(t, &f->tree.lock);
+	if (gone)
+		file_left(t, &f->object);
 	return gone;
 }
 
@@ -204,6 +206,16 @@ static uint64_t invalidate(struct task *t, struct file_object *f, uint64_t from,
 		cond_resched(t);
 	}
 	return stayed;
+}
+
+bool file_is_empty(const struct file_object *f)
+{
+	return !f->object.present && !f->tree.height && !(f->tree.single && f->object.slots[0]);
+}
+
+void file_invalidate(struct task *t, struct file_object *f)
+{
+	invalidate(t, f, 0, f->object.nr_pages);
 }
 
 void file_drop(struct task *t, struct file_object *f, uint64_t from, uint64_t nr)

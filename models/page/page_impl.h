@@ -191,7 +191,21 @@ struct file_object {
 	sim_time_t dirtied;             /* when the first of them became so */
 	struct file_object *next_dirty; /* of the flusher's list */
 	bool listed;                    /* on it */
+	/* NULL, or told when the last page or node of the file is gone; without locks. */
+	void (*emptied)(struct task *t, struct file_object *f);
+	void *inode; /* whose pages they are */
 };
+static inline void file_left(struct task *t, struct page_object *object)
+{
+	struct file_object *f = (struct file_object *)(void *)object;
+
+	if (object->kind == OBJECT_FILE && f->emptied && !object->present && !f->tree.height)
+		f->emptied(t, f);
+}
+/* Not a page, not a shadow. */
+bool file_is_empty(const struct file_object *f);
+/* invalidate_mapping_pages(): clean pages that nobody refers to, and shadows. */
+void file_invalidate(struct task *t, struct file_object *f);
 enum file_access { FILE_FOR_READ, FILE_FOR_FAULT, FILE_FOR_WRITE };
 /*
  * The page at index, brought in if need be (read from the device unless it is to be overwritten), up to date.

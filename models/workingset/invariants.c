@@ -21,6 +21,11 @@ static void look_at_leaf(const struct host *host, const struct page_object *obje
 			 struct found *found)
 {
 	const struct shadow_node *leaf = &object->tree->leaves[i];
+
+	if (object->tree->single) {
+		found->shadows += slot_is_shadow(object->slots[0]);
+		return;
+	}
 	uint64_t from = i << CACHE_SLOTS_LOG, count = 0, values = 0;
 
 	if (!leaf->count && !leaf->nr_values && !leaf->listed)

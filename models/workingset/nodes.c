@@ -45,7 +45,8 @@ static enum lru_status isolate(struct task *t, struct list_lru_walk *walk, struc
 	struct host *host = host_of(t);
 	struct workingset_state *ws = workingset_of(host);
 	struct shadow_node *n = shadow_node_of(item);
-	struct cache_tree *tree = host->pages->objects[n->file]->tree;
+	struct page_object *object = host->pages->objects[n->file];
+	struct cache_tree *tree = object->tree;
 
 	if (!spin_trylock(t, &tree->lock)) {
 		spin_unlock_irq(t, walk->lock);
@@ -65,6 +66,7 @@ static enum lru_status isolate(struct task *t, struct list_lru_walk *walk, struc
 	cpu_defer(t, host->costs->shadow_node_free);
 	mod_lruvec_state(t, m, node, WORKINGSET_NODERECLAIM, 1);
 	spin_unlock_irq(t, &tree->lock);
+	file_left(t, object);
 	cond_resched(t);
 	return LRU_REMOVED_RETRY;
 }

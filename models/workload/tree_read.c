@@ -1,0 +1,119 @@
+/*
+ * tree_read.c - a task that reads a directory of small files from the first to the last, over and over: tar,
+ * a backup, a build, as the file read of seed 2 has one in each cgroup.
+ *
+ * The directories of all tasks lie in one file system, under one superblock, and no two tasks share a file.
+ * Each file is opened, read page by page, and closed, with a system call each. What of it is still in memory
+ * is found; the rest (dentry, inode, pages) is brought in and charged to the task's cgroup.
+ */
+#include "models/backing/backing.h"
+#include "models/fs/vfs.h"
+#include "models/host/costs.h"
+#include "models/workload/workload.h"
+#include "sim/module.h"
+
+struct tree_read {
+	const char *filesystem, *disk;
+	uint64_t files, file_pages;
+	uint64_t inode;
+	uint32_t passes;
+	sim_time_t work;
+};
+
+static const struct option rows[] = {
+	OPTION(struct tree_read, filesystem, OPT_STRING, .fallback = "fs",
+	       .help = "name of the file system; tasks with the same one share its superblock"),
+	OPTION(struct tree_read, disk, OPT_STRING, .help = "device that it lies on; a RAM disk if none"),
+	OPTION(struct tree_read, files, OPT_U64, .required = true, .min = "1", .max = "10M",
+	       .help = "files of the task's directory"),
+	OPTION(struct tree_read, file_pages, OPT_U64, .fallback = "1", .min = "1", .max = "1M",
+	       .help = "pages of each"),
+	OPTION(struct tree_read, inode, OPT_BYTES, .fallback = "1200", .min = "256", .max = "4096",
+	       .help = "size of an inode, without the pointer to its owner; the first task's counts",
+	       .source = "ext4 on 6.1, from ground truth E4"),
+	OPTION(struct tree_read, passes, OPT_U32, .fallback = "1", .min = "1", .help = "over the directory"),
+	OPTION(struct tree_read, work, OPT_DURATION, .fallback = "0s",
+	       .help = "time in user mode for each file"),
+};
+static const struct option_table options = OPTION_TABLE("tree_read", struct tree_read, rows);
+
+static bool ends(const void *own)
+{
+	(void)own;
+	return true;
+}
+
+static void prepare(struct workload_task *w)
+{
+	const struct tree_read *o = w->own;
+	struct disk *disk = o->disk ? disk_find(w->host, o->disk) : NULL;
+
+	if (o->disk && !disk)
+		sim_fail(w->host->sim, "%s: there is no disk '%s' among the devices", w->name, o->disk);
+	else
+		w->state = vfs_files(vfs_superblock(w->host, o->filesystem, (uint32_t)o->inode), o->files,
+				     o->file_pages, disk);
+}
+
+static bool read_pages(struct task *t, struct workload_task *w, struct vfs_file *file)
+{
+	const struct tree_read *o = w->own;
+	uint64_t position = NO_INDEX;
+	struct memcg *level;
+
+	for (uint64_t page = 0; page < o->file_pages; page++) {
+		enum file_result result = file_read_open(t, w->memcg, file->pages, page, &position, &level);
+
+		if (result == FILE_NOMEM) {
+			workload_out_of_memory(w, level);
+			return false;
+		}
+		workload_count_read(w, result);
+	}
+	return true;
+}
+
+/* open, read, close */
+static bool read_file(struct task *t, struct workload_task *w, struct vfs_file *file)
+{
+	const struct tree_read *o = w->own;
+	struct memcg *level = NULL;
+
+	cpu_work(t, w->host->costs->syscall);
+	if (!vfs_open(t, w->memcg, file, &level)) {
+		workload_out_of_memory(w, level);
+		return false;
+	}
+	cpu_work(t, w->host->costs->syscall);
+	bool read = read_pages(t, w, file);
+
+	cpu_work(t, w->host->costs->syscall);
+	vfs_close(t, file);
+	workload_return(t, w);
+	if (o->work)
+		user_work(t, o->work);
+	w->ops++;
+	return read;
+}
+
+static void run(struct task *t, struct workload_task *w)
+{
+	const struct tree_read *o = w->own;
+	struct vfs_file *files = w->state;
+
+	for (uint64_t i = 0; i < o->passes * o->files; i++)
+		if (!read_file(t, w, &files[i % o->files]))
+			return;
+}
+
+static const struct workload_ops ops = { .ends = ends, .prepare = prepare, .run = run };
+
+MODULE(tree_read) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_WORKLOAD,
+	.name = "tree_read",
+	.help = "reads the files of a directory of its own, pass by pass; task.ops counts files",
+	.source = "the file read of seed 2",
+	.options = &options,
+	.ops = &ops,
+};

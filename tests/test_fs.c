@@ -1,0 +1,185 @@
+/*
+ * test_fs.c - inodes and dentries: whom they are charged to, before and after the end of a cgroup; what the
+ * superblock's shrinker takes and in which order; and a tree that is read in less memory than it needs.
+ */
+#include "models/cgroup/stock.h"
+#include "models/fs/vfs_impl.h"
+#include "tests/evict_rig.h"
+
+#define PAIR (DENTRY_BYTES + 1200 + OWNER_BYTES)
+#define TREE " }\ncgroups: [ { name: p, children: [ { name: q } ] }, { name: c } ]\n"
+
+static const char *const orders[] = {
+	RIG_HEAD RIG_POLICIES ", list_lru_lock: per_node" TREE,
+	RIG_HEAD RIG_POLICIES ", list_lru_lock: per_memcg" TREE,
+};
+
+static void open_and_close(struct task *t, struct memcg *m, struct vfs_file *files, uint32_t from,
+			   uint32_t nr)
+{
+	for (uint32_t i = from; i < from + nr; i++) {
+		task_sync(t);
+		assert_true(vfs_open(t, m, &files[i], NULL));
+		vfs_close(t, &files[i]);
+	}
+	task_sync(t);
+}
+
+static uint64_t charged(struct task *t, const struct memcg *m)
+{
+	task_sleep(t, 100 * SIM_MS); /* grace periods */
+	task_sync(t);
+	return m->object_bytes;
+}
+
+/* The lists of m and what it is charged for become above's, which gives all back. */
+static void one_end(struct task *t, struct rig *r, struct superblock *sb, struct memcg *m,
+		    struct memcg *above)
+{
+	struct vfs_file *files = vfs_files(sb, 10, 1, NULL);
+
+	open_and_close(t, m, files, 0, 10);
+	assert_int_equal(charged(t, m), 10 * PAIR);
+	assert_int_equal(list_lru_count_one(&sb->dentries, m, 0), 10);
+	assert_int_equal(list_lru_count_one(&sb->inodes, m, 0), 0); /* their dentries hold them */
+	memcg_offline_kmem(t, m, objcgs_reparent);
+	task_sync(t);
+	reparent_shrinker_deferred(m);
+	assert_int_equal(m->object_bytes, 0);
+	assert_int_equal(above->object_bytes, 10 * PAIR);
+	assert_int_equal(list_lru_count_one(&sb->dentries, above, 0), 10);
+	assert_true(memcg_is_root(above) || shrinker_bit(above, 0, &sb->shrinker));
+	for (int i = 0; i < 3; i++)
+		shrink_slab(t, above, 0, 0);
+	assert_int_equal(vfs_counted(sb)->dentries, 0);
+	assert_int_equal(vfs_counted(sb)->inodes, 0);
+	assert_int_equal(charged(t, above), 0);
+	(void)r;
+}
+
+static void ends(struct task *t, void *arg)
+{
+	struct rig *r = arg;
+	struct superblock *sb = vfs_superblock(r->host, "fs", 1200);
+
+	assert_ptr_equal(vfs_superblock(r->host, "fs", 1200), sb);
+	one_end(t, r, sb, memcg_find(r->host, "/p/q"), memcg_find(r->host, "/p"));
+	one_end(t, r, sb, r->c, r->host->cgroups->root);
+}
+
+static void accounting(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+		rig_run_on(orders[i], 1, ends);
+}
+
+/* ---- what the shrinker takes ---- */
+
+static void used_again(struct task *t, void *arg)
+{
+	struct rig *r = arg;
+	struct superblock *sb = vfs_superblock(r->host, "fs", 1200);
+	struct vfs_file *files = vfs_files(sb, 8, 1, NULL);
+
+	open_and_close(t, r->c, files, 0, 8);
+	open_and_close(t, r->c, files, 0, 4);
+	assert_true(vfs_open(t, r->c, &files[7], NULL));
+	/* Half of what a scan of all may look at: four go round, four of the rest are open or go. */
+	sb->shrinker.scan(t, &sb->shrinker, r->c, 0, 8);
+	assert_int_equal(vfs_counted(sb)->dentries, 5);
+	for (uint32_t i = 4; i < 7; i++)
+		assert_false(files[i].state & DENTRY_THERE);
+	assert_int_equal(list_lru_count_one(&sb->dentries, r->c, 0), 4); /* the open one is on no list */
+	vfs_close(t, &files[7]);
+	task_sync(t);
+	assert_int_equal(list_lru_count_one(&sb->dentries, r->c, 0), 5);
+	/* Their inodes had nothing else; one of them has gone in the same call. */
+	assert_int_equal(list_lru_count_one(&sb->inodes, r->c, 0), 2);
+}
+
+static void dentries(void **state)
+{
+	(void)state;
+	rig_run_on(orders[0], 1, used_again);
+}
+
+static void with_a_page(struct task *t, void *arg)
+{
+	struct rig *r = arg;
+	struct superblock *sb = vfs_superblock(r->host, "fs", 1200);
+	struct vfs_file *file = vfs_files(sb, 1, 1, NULL);
+	const struct workingset_count *shadows = workingset_counted(r->host);
+	uint64_t kept;
+
+	assert_true(vfs_open(t, r->c, file, NULL));
+	assert_int_equal(file_read(t, r->c, file->pages, 0, NULL), FILE_MISS);
+	vfs_close(t, file);
+	assert_int_equal(charged(t, r->c), PAIR); /* no node for a file of one page */
+	shrink_slab(t, r->c, 0, 0);
+	assert_false(file->state & DENTRY_THERE);
+	assert_int_equal(list_lru_count_one(&sb->inodes, r->c, 0), 0); /* its page keeps it off */
+	lru_add_drain(t);
+	task_sync(t);
+	assert_int_equal(rig_evict(t, r->host, rig_frame(&file->pages->object, 0), r->c), EVICT_GONE);
+	task_sync(t);
+	assert_int_equal(list_lru_count_one(&sb->inodes, r->c, 0), 1);
+	kept = shadows->shadows_made - shadows->shadows_gone;
+	assert_int_equal(kept, 1);
+	/* The shadow first, then the inode. */
+	for (int i = 0; i < 3; i++)
+		shrink_slab(t, r->c, 0, 0);
+	assert_int_equal(shadows->shadows_made, shadows->shadows_gone);
+	assert_int_equal(vfs_counted(sb)->inodes, 0);
+	assert_int_equal(charged(t, r->c), 0);
+}
+
+static void inode_and_page(void **state)
+{
+	(void)state;
+	rig_run_on(orders[0], 1, with_a_page);
+	rig_run_on(orders[1], 1, with_a_page);
+}
+
+/* ---- a tree in too little memory ---- */
+
+static void small_tree(void **state)
+{
+	static const char *const locks[] = { "per_node", "per_memcg" };
+	char text[1024];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct fixture f;
+
+		snprintf(text, sizeof text,
+			 "schema: 1\nscenario: test\nhost: { cpus: 4, nodes: 2, memory: 64MiB }\nkernel: "
+			 "v6.1\n"
+			 "policies: { list_lru_lock: %s }\ncgroups:\n  - name: p\n    memory.max: 1MiB\n"
+			 "    children:\n      - name: d{1..4}\n"
+			 "        tasks: [ { workload: tree_read, files: 200, passes: 3 } ]\n",
+			 locks[i]);
+		fixture_open(&f, text);
+		sim_run(f.run.sim, SIM_SEC);
+		assert_null(sim_error(f.run.sim));
+		const struct vfs_count *count = vfs_counted(vfs_superblock(f.host, "fs", 1200));
+
+		assert_true(count->inodes_made > 800);
+		assert_true(count->inodes_freed > 400 && count->dentries_freed > 400);
+		assert_true(memcg_find(f.host, "/p")->memory.watermark <= 256);
+		assert_true(fixture_holds(&f));
+		fixture_close(&f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(accounting),
+		cmocka_unit_test(dentries),
+		cmocka_unit_test(inode_and_page),
+		cmocka_unit_test(small_tree),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
