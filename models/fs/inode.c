@@ -2,8 +2,8 @@
  * inode.c - when an inode may be freed: __inode_add_lru() of fs/inode.c and mapping_shrinkable() of
  * include/linux/pagemap.h.
  *
- * Since 5.16 (51b8c1fe250d) an inode that has pages is not on the list: it joins when nothing holds it and the
- * last page or shadow node of its mapping goes. Before, it is there as soon as nothing holds it, and the
+ * Since 5.16 (51b8c1fe250d) an inode that has pages is not on the list: it joins when nothing holds it and
+ * the last page or shadow node of its mapping goes. Before, it is there as soon as nothing holds it, and the
  * shrinker drops what pages it has. A file of one page keeps its shadow in the mapping itself, without a node
  * that the shrinker of those could find, and so is on the list with it.
  *

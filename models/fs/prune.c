@@ -5,9 +5,9 @@
  *
  * A call looks at up to 1,024 objects, dentries and inodes in proportion to how many there are, each kind in
  * one walk under the list's lock: nobody else gets at that list meanwhile, nor, with one lock for a node, at
- * any cgroup's. What is taken off is freed afterwards, without the lock. A dentry that was used since the last
- * look goes to the end; one that is open leaves the list until it is closed. An inode whose mapping is not
- * empty has that emptied first, for which the lock is given up.
+ * any cgroup's. What is taken off is freed afterwards, without the lock. A dentry that was used since the
+ * last look goes to the end; one that is open leaves the list until it is closed. An inode whose mapping is
+ * not empty has that emptied first, for which the lock is given up.
  */
 #include "models/fs/vfs_impl.h"
 

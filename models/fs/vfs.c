@@ -1,10 +1,10 @@
 /*
- * vfs.c - files are opened and closed, after d_alloc_parallel(), dput() and retain_dentry() of fs/dcache.c and
- * iget_locked() of fs/inode.c, Linux 6.1.
+ * vfs.c - files are opened and closed, after d_alloc_parallel(), dput() and retain_dentry() of fs/dcache.c
+ * and iget_locked() of fs/inode.c, Linux 6.1.
  *
  * What an open lacks it makes outside of any lock, charged to its own cgroup; who was not the first gives his
- * back. The last close puts the dentry on its list, where it stays when it is used again (a bit is set instead
- * and looked at by the shrinker): so a file that is read over and over takes the list's lock once.
+ * back. The last close puts the dentry on its list, where it stays when it is used again (a bit is set
+ * instead and looked at by the shrinker): so a file that is read over and over takes the list's lock once.
  *
  * Sizes are what is charged. A dentry has 192 bytes on all kernels that are modelled. An inode is its file
  * system's; that of ext4 has 1,200 on 6.1: a file of one dirty page is charged 1,520 (ground truth E4), of

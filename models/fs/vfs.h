@@ -2,9 +2,9 @@
  * vfs.h - file systems as memory management sees them: superblocks with their inodes and dentries.
  *
  * A file that is opened has a dentry and an inode in memory, objects of slab caches that are charged to the
- * cgroup whose task brought them in. They stay when it is closed: the dentry on its superblock's list_lru, the
- * inode held by the dentry. Reclaim calls the superblock's shrinker, which takes dentries first and then the
- * inodes that nothing holds any more. Kernel: fs/dcache.c, fs/inode.c, fs/super.c.
+ * cgroup whose task brought them in. They stay when it is closed: the dentry on its superblock's list_lru,
+ * the inode held by the dentry. Reclaim calls the superblock's shrinker, which takes dentries first and then
+ * the inodes that nothing holds any more. Kernel: fs/dcache.c, fs/inode.c, fs/super.c.
  */
 #ifndef MODELS_FS_VFS_H
 #define MODELS_FS_VFS_H
