@@ -60,8 +60,9 @@ static double value(const struct probed *r, const char *metric, const char *name
 }
 
 #define ALONE "{ name: alone, step: 2, worker: /p/a, target: /p/a }"
-#define IDLE                                                                  \
-	"{ name: idle, step: 2, worker: /p/a, second: /p/b, target: /p/a }, " \
+#define IDLE                                                                    \
+	"{ name: idle, step: 2, worker: /p/a, second: /p/b, target: /p/a }, "   \
+	"{ name: idle-root, step: 2, worker: /p/a, second: /p/b, target: / }, " \
 	"{ name: idle-b, step: 2, worker: /p/a, second: /p/b, target: /p/b }"
 #define BOTH                                                                              \
 	"{ name: both, step: 2, worker: /p/a, second: /p/b, both: true, target: /p/a }, " \
@@ -80,6 +81,7 @@ static void of_the_machine(void **state)
 	/* The neighbour waits: CPU time puts it on the list too, but moves nothing else. */
 	assert_true(fabs(value(&r, "stat_probe.gap_mean", "idle") - 130 / 4.) < 2);
 	assert_true(value(&r, "stat_probe.pairs_per_flush", "idle") == 4);
+	assert_true(value(&r, "stat_probe.pairs_per_flush", "idle-root") == 4);
 	assert_true(value(&r, "stat_probe.stale_max", "idle-b") == 0);
 	/* What the neighbour does makes half of the gap. */
 	assert_true(fabs(value(&r, "stat_probe.gap_mean", "both") - 130 / 4.) < 4);
@@ -99,12 +101,28 @@ static void of_the_cgroup(void **state)
 	assert_true(gap >= 128 / 3. && gap < 128 / 3. + 31 / 3. + 2);
 	assert_true(value(&r, "stat_probe.pairs_per_flush", "alone") == 1);
 	assert_true(value(&r, "stat_probe.pairs_per_flush", "idle") == 1);
+	assert_true(value(&r, "stat_probe.pairs_per_flush", "idle-root") == 4);
 	assert_true(value(&r, "stat_probe.jumps", "idle-b") == 0);
 	assert_true(value(&r, "stat_probe.flushes", "idle-b") == 0);
 	/* The neighbour changes nothing for the leaf; the parent has the updates of both. */
 	assert_true(fabs(value(&r, "stat_probe.gap_mean_own", "both") - gap) < 3);
 	assert_true(fabs(value(&r, "stat_probe.gap_mean", "both-p") - gap) < 6);
 	assert_true(value(&r, "stat_probe.pairs_per_flush", "both-p") == 3);
+	end(&r);
+}
+
+/* From 6.16 on CPU time has a tree of its own: who only waits is not flushed with memory statistics. */
+static void cpu_time_has_its_own_tree(void **state)
+{
+	struct probed r;
+
+	(void)state;
+	probe(&r, SCENARIO("v6.18", IDLE));
+	/* Once for the page of the neighbour that was still in the folio batch. */
+	double flushes = value(&r, "stat_probe.flushes", "idle-root");
+
+	assert_true(flushes > 8);
+	assert_true(value(&r, "stat_probe.pairs", "idle-root") <= 3 * flushes + 1);
 	end(&r);
 }
 
@@ -134,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_the_machine),
 		cmocka_unit_test(of_the_cgroup),
+		cmocka_unit_test(cpu_time_has_its_own_tree),
 		cmocka_unit_test(the_counter_runs_ahead),
 	};
 

@@ -75,6 +75,98 @@ static void memcg_threshold_bounds_the_error(void **state)
 	}
 }
 
+/* ---- many at once ---- */
+
+struct crowd {
+	struct memcg *leaf, *target;
+	uint32_t running;
+	bool both_ways;
+	uint64_t most;
+};
+
+struct writer {
+	struct crowd *crowd;
+	uint64_t random;
+};
+
+static uint64_t next_random(struct writer *w)
+{
+	w->random ^= w->random << 13;
+	w->random ^= w->random >> 7;
+	w->random ^= w->random << 17;
+	return w->random;
+}
+
+static void write_at_random(struct task *t, void *arg)
+{
+	struct writer *w = arg;
+
+	for (int i = 0; i < 1500; i++) {
+		task_sleep(t, next_random(w) % 200 * SIM_US);
+		rig_update(t, w->crowd->leaf, w->crowd->both_ways && next_random(w) % 2 ? -1 : 1);
+	}
+	w->crowd->running--;
+}
+
+static void read_till_they_end(struct task *t, void *arg)
+{
+	struct crowd *crowd = arg;
+
+	while (crowd->running) {
+		struct stat_read read;
+
+		memory_stat_read(t, crowd->target, &read);
+		if (read.error > crowd->most)
+			crowd->most = read.error;
+		task_sleep(t, 50 * SIM_US);
+	}
+}
+
+static uint64_t worst_of_a_crowd(const struct rig_config *config, bool both_ways)
+{
+	struct rig *r = rig_new(config);
+	struct crowd crowd = { .running = CPUS, .both_ways = both_ways };
+	struct writer writers[CPUS];
+
+	crowd.leaf = rig_memcg(r, rig_memcg(r, NULL, "p"), "l");
+	crowd.target = crowd.leaf->parent;
+	for (uint32_t i = 0; i < CPUS; i++) {
+		writers[i] = (struct writer){ .crowd = &crowd, .random = config->seed * 64 + i + 1 };
+		rig_task(r, i, write_at_random, &writers[i]);
+	}
+	rig_task(r, 0, read_till_they_end, &crowd);
+	rig_run(r, 10 * SIM_SEC);
+	assert_int_equal(sim_sched(r->sim)->nr_tasks, 0);
+	rig_free(r);
+	return crowd.most;
+}
+
+/*
+ * The same bounds when all CPUs update when they like; one update of each may come during the read. With all of
+ * one sign the error comes near the bound, which wants every CPU's counter full at once.
+ */
+static void a_crowd_stays_within_the_bounds(void **state)
+{
+	struct rig_config configs[] = {
+		{ .cpus = CPUS, .version = 601 },
+		{ .cpus = CPUS,
+		  .version = 612,
+		  .update = "rstat_memcg_threshold_cached",
+		  .flush = "memcg_threshold" },
+	};
+	const uint64_t bounds[] = { CPUS * 65 + CPUS * 64, CPUS * 64 + CPUS * 63 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		for (uint64_t seed = 0; seed < 4; seed++) {
+			configs[i].seed = seed;
+			uint64_t near = worst_of_a_crowd(&configs[i], false);
+
+			assert_in_range(near, bounds[i] * 3 / 4, bounds[i] + CPUS);
+			assert_in_range(worst_of_a_crowd(&configs[i], true), 1, bounds[i] + CPUS);
+		}
+}
+
 static void some_pages(struct task *t, void *arg)
 {
 	struct worst *w = arg;
@@ -219,6 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(global_threshold_bounds_the_error),
 		cmocka_unit_test(memcg_threshold_bounds_the_error),
+		cmocka_unit_test(a_crowd_stays_within_the_bounds),
 		cmocka_unit_test(batches_are_counted_as_in_the_kernel),
 		cmocka_unit_test(the_word_is_left_alone_once_it_has_passed),
 		cmocka_unit_test(the_walk_ends_where_a_flush_is_due_from_6_16_on),
