@@ -142,8 +142,8 @@ static uint64_t worst_of_a_crowd(const struct rig_config *config, bool both_ways
 }
 
 /*
- * The same bounds when all CPUs update when they like; one update of each may come during the read. With all of
- * one sign the error comes near the bound, which wants every CPU's counter full at once.
+ * The same bounds when all CPUs update when they like; one update of each may come during the read. With
+ * all of one sign the error comes near the bound, which wants every CPU's counter full at once.
  */
 static void a_crowd_stays_within_the_bounds(void **state)
 {
