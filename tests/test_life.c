@@ -235,11 +235,11 @@ static void test_to_root(void **state)
 	run_trial(&x, base, to_root);
 }
 
-/* ---- swap ---- */
+/* ---- swap: so little of it that no slots wait on a CPU to get free, which keeps their owner too ---- */
 
 static const char swapping[] = "schema: 1\nscenario: test\nkernel: v6.1\n"
 			       "host: { cpus: 1, nodes: 1, memory: 256MiB }\n"
-			       "devices: [ { name: z, device: zram, size: 64MiB } ]\nswap: { device: z }\n"
+			       "devices: [ { name: z, device: zram, size: 1MiB } ]\nswap: { device: z }\n"
 			       "cgroups: [ { name: p } ]\n";
 
 static void swapped(struct task *t, void *arg)

@@ -21,13 +21,22 @@ struct anon_shadow_ops {
 	uint64_t (*kept)(const struct host *host); /* shadows that are in no tree */
 };
 
+#define SWAP_BATCH 64u /* SWAP_SLOTS_CACHE_SIZE */
+
+struct swap_cpu { /* slots that wait on a CPU to get free; swap_slots.c */
+	uint32_t nr;
+	swap_slot_t slots[SWAP_BATCH];
+};
+
 struct swap_state {
 	const struct device *device; /* NULL: no swap */
 	uint32_t nr_slots;           /* slots are 1 .. nr_slots */
 	uint32_t used;
 	struct swap_clusters *clusters; /* swap_clusters.c */
-	uint32_t *owners;            /* by slot: memcg id and one more; 0: free */
-	frame_t *writing;            /* by slot: swap_writing() */
+	uint32_t *owners;               /* by slot: memcg id and one more; 0: free */
+	struct swap_cpu *waiting;       /* by CPU */
+	bool by_cpu;                    /* slots wait there */
+	frame_t *writing;               /* by slot: swap_writing() */
 	const struct anon_shadow_ops *shadows;
 	void *shadow_state;
 	uint64_t out, in, full; /* pages written, read, refused */
@@ -44,6 +53,15 @@ static inline struct swap_state *swap_of(const struct host *host)
 {
 	return &host->backing->swap;
 }
+
+/* ---- swap_slots.c; in a step ---- */
+
+/* check_cache_active(): are slots to wait, with what is free now? */
+void swap_slots_decide(struct task *t);
+/* free_swap_slot(): nobody needs it any more; it gets free now or later. */
+void swap_slot_put(struct task *t, swap_slot_t slot);
+/* swap_entry_free(), in swap.c */
+void swap_slot_free_now(struct task *t, swap_slot_t slot);
 
 /* ---- swap_clusters.c ---- */
 

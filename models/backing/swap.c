@@ -2,8 +2,8 @@
  * swap.c - slots of swap: who has them, and pages out to the device and back; after mm/swapfile.c,
  * mm/page_io.c and __mem_cgroup_try_charge_swap() of mm/memcontrol.c, Linux 6.1.
  *
- * A slot is charged to its cgroup's memory.swap from when it is taken to when it is freed; the cgroup stays
- * the owner, whoever reads the page back. Which slot it is: swap_clusters.c.
+ * A slot is charged to its cgroup's memory.swap from when it is taken to when it gets free (swap_slots.c); the
+ * cgroup stays the owner, whoever reads the page back. Which slot it is: swap_clusters.c.
  */
 #include "models/backing/backing_impl.h"
 
@@ -131,6 +131,7 @@ swap_slot_t swap_alloc(struct task *t, struct memcg *m)
 	swap_slot_t slot;
 
 	shared_step(t);
+	swap_slots_decide(t);
 	m = swap_payer(m);
 	if (swap->used == swap->nr_slots) {
 		swap->full += swap->device != NULL;
@@ -150,14 +151,12 @@ swap_slot_t swap_alloc(struct task *t, struct memcg *m)
 	return NO_SWAP;
 }
 
-void swap_free(struct task *t, swap_slot_t slot)
+void swap_slot_free_now(struct task *t, swap_slot_t slot)
 {
 	struct host *host = host_of(t);
 	struct swap_state *swap = swap_of(host);
 	struct memcg *m = swap_owner(host, slot);
 
-	shared_step(t);
-	cpu_defer(t, host->costs->swap_slot);
 	swap->shadows->clear(t, host, slot);
 	task_sync(t);
 	if (swap->device->ops->free)
@@ -167,6 +166,14 @@ void swap_free(struct task *t, swap_slot_t slot)
 	swap->used--;
 	uncharge(t, m);
 	forget(t, m);
+	task_sync(t);
+}
+
+void swap_free(struct task *t, swap_slot_t slot)
+{
+	shared_step(t);
+	cpu_defer(t, host_of(t)->costs->swap_slot);
+	swap_slot_put(t, slot);
 	task_sync(t);
 }
 
@@ -223,6 +230,7 @@ void swap_build(struct host *host)
 	swap->nr_slots = (uint32_t)swap->device->ops->pages(swap->device->options);
 	swap_clusters_build(host);
 	swap->owners = arena_array(sim_arena(host->sim), (size_t)swap->nr_slots + 1, sizeof *swap->owners);
+	swap->waiting = arena_array(sim_arena(host->sim), host->nr_cpus, sizeof *swap->waiting);
 	swap->writing = arena_array(sim_arena(host->sim), (size_t)swap->nr_slots + 1, sizeof *swap->writing);
 	swap->shadows = host_policy_ops(host, "anon_shadow");
 	swap->shadows->init(host, swap->nr_slots);

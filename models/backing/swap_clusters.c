@@ -15,7 +15,7 @@
  * first.
  *
  * Left out: the lots of 64 slots that a CPU takes from its cluster at a time, which save locks and change
- * nothing of the order.
+ * nothing of the order. What waits to be given back: swap_slots.c.
  */
 #include "models/backing/backing_impl.h"
 
