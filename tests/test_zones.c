@@ -104,6 +104,13 @@ static void fill(struct task *t, struct actor *a)
 		file_read(t, a->memcg, f, i, NULL);
 	}
 	assert_in_range(most, 49 + 187, 1100);
+	/* A run brings 100 to 200 pages, and is one pass or more. */
+	const struct reclaim_calls *calls = &a->rig->host->reclaim->calls;
+	uint64_t stolen = (uint64_t)stat_truth(a->memcg, PGSTEAL_KSWAPD);
+
+	assert_in_range(calls->kswapd, stolen / 200, stolen / 50);
+	assert_true(calls->nodes >= calls->kswapd);
+	assert_int_equal(calls->memcg, 0);
 }
 
 static void test_order(void **state)
@@ -169,8 +176,12 @@ static uint64_t in_dma(const struct actor *a)
 
 static void reclaim_until(struct task *t, struct actor *a, const struct file_object *f, uint64_t nr)
 {
-	while (file_present(f) > nr)
+	while (file_present(f) > nr) {
+		uint64_t before = a->rig->host->reclaim->calls.memcg;
+
 		assert_true(reclaim_memcg(t, a->memcg, 64, false, false) > 0);
+		assert_int_equal(a->rig->host->reclaim->calls.memcg, before + 1);
+	}
 }
 
 static void reclaim_by_zones(struct task *t, struct actor *a)

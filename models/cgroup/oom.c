@@ -15,6 +15,7 @@
 #include "models/host/costs.h"
 #include "models/page/page.h"
 #include "models/page/page_impl.h"
+#include "models/reclaim/reclaim.h"
 
 void cgroup_task_attach(struct cgroup_task *ct, struct memcg *m)
 {
@@ -127,6 +128,7 @@ static void oom_kill(struct task *t, struct cgroup_task *victim, struct memcg *r
 
 	cpu_work(t, root->host->costs->oom_report);
 	task_sync(t);
+	root->host->reclaim->calls.oom_kills++;
 	kill_task(t, victim);
 	if (!group)
 		return;

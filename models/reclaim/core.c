@@ -81,6 +81,7 @@ uint64_t reclaim_memcg(struct task *t, struct memcg *m, uint64_t nr, bool may_sw
 		.nr_to_reclaim = nr > SWAP_CLUSTER_MAX ? nr : SWAP_CLUSTER_MAX,
 	};
 
+	m->host->reclaim->calls.memcg++;
 	return try_to_free_pages(t, &sc);
 }
 

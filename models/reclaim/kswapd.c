@@ -57,6 +57,7 @@ static void balance(struct task *t, struct kswapd *k)
 		.nr_to_reclaim = high > SWAP_CLUSTER_MAX ? high : SWAP_CLUSTER_MAX,
 	};
 
+	host->reclaim->calls.kswapd++;
 	mark_reclaiming(host, k->node, true);
 	while (sc.priority >= 1) {
 		task_sync(t);

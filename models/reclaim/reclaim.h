@@ -94,12 +94,21 @@ struct vm_options {
 	bool memory_recursiveprot;
 };
 
+/* Calls of the machine, by the kernel function that begins one. */
+struct reclaim_calls {
+	uint64_t memcg;     /* try_to_free_mem_cgroup_pages() */
+	uint64_t nodes;     /* shrink_node() */
+	uint64_t kswapd;    /* balance_pgdat(): pageoutrun */
+	uint64_t oom_kills; /* oom_kill_process() */
+};
+
 /* What reclaim keeps of a machine. */
 struct reclaim_state {
 	const struct reclaim_ops *ops;
 	const struct vm_options *vm;
-	bool node_lock;          /* lru_lock: per_node */
-	struct kswapd *kswapds;  /* by node */
+	bool node_lock;         /* lru_lock: per_node */
+	struct kswapd *kswapds; /* by node */
+	struct reclaim_calls calls;
 	uint64_t unchecked;      /* pages scanned since invariants were last looked at; check.c */
 	bool unchecked_for_ever; /* for tests that charge pages which do not exist */
 };

@@ -109,6 +109,7 @@ void shrink_node(struct task *t, uint32_t node, struct scan_control *sc)
 
 	uint64_t before = sc->nr_reclaimed;
 
+	sc->target->host->reclaim->calls.nodes++;
 	if (!sc->global || !ops->shrink_node_global || !ops->shrink_node_global(t, node, sc)) {
 		if (ops->begin_pass)
 			ops->begin_pass(t, target, sc);

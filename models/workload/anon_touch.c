@@ -5,6 +5,8 @@
  * with content of its own, and is not counted among the passes; what it costs is recorded as NAME/fill. A
  * touch that took `slow` or more is counted as a sleep, as the harness does it to see throttling.
  */
+#include "models/host/costs.h"
+#include "models/page/page.h"
 #include "models/workload/access.h"
 #include "models/workload/passes.h"
 #include "sim/module.h"
@@ -16,6 +18,7 @@ struct anon_touch {
 	struct access_options access;
 	struct passes_options record;
 	sim_time_t work, slow;
+	bool tmpfs;
 };
 
 static const struct option rows[] = {
@@ -29,6 +32,9 @@ static const struct option rows[] = {
 	       .help = "time in user mode for each touch"),
 	OPTION(struct anon_touch, slow, OPT_DURATION, .fallback = "3ms",
 	       .help = "a touch of this length counts as a sleep"),
+	OPTION(struct anon_touch, tmpfs, OPT_BOOL, .fallback = "false",
+	       .help = "the memory is a file in tmpfs, filled by one write(2), in which no page counts as a "
+		       "sleep"),
 	ACCESS_OPTIONS(struct anon_touch, access),
 	PASSES_OPTIONS(struct anon_touch, record),
 };
@@ -86,13 +92,30 @@ static bool touch(struct toucher *c, uint64_t page)
 	return true;
 }
 
+/* One call: what is throttled is so within it. */
+static void write_all(struct toucher *c)
+{
+	struct tmpfs_object *file = tmpfs_create(c->w->host, c->o->pages);
+	struct memcg *level;
+
+	cpu_work(c->t, c->w->host->costs->syscall);
+	for (; c->filled < c->o->pages; c->filled++)
+		if (tmpfs_write(c->t, c->w->memcg, file, c->filled, &level) == FILE_NOMEM) {
+			workload_out_of_memory(c->w, level);
+			return;
+		}
+	workload_return(c->t, c->w);
+}
+
 static bool fill(struct toucher *c)
 {
 	const char *entity = pass_entity(c->w->host, c->w->label, "fill");
 	struct passes p;
 
 	passes_begin(c->t, &p, c->w->memcg, entity, &c->o->record);
-	for (; c->filled < c->o->pages; c->filled++) {
+	if (c->o->tmpfs)
+		write_all(c);
+	for (; !c->o->tmpfs && c->filled < c->o->pages; c->filled++) {
 		if (!touch(c, c->filled))
 			break;
 		passes_watch(&p, c->filled);
@@ -132,7 +155,7 @@ static void run(struct task *t, struct workload_task *w)
 	struct passes p;
 
 	access_open(&access, w, &o->access, o->pages, "page");
-	if (fill(&c)) {
+	if (fill(&c) && !o->tmpfs) {
 		passes_begin(t, &p, w->memcg, w->label, &o->record);
 		for (uint32_t i = 0; i < o->passes && pass(&c, &access, &p); i++)
 			;

@@ -46,10 +46,11 @@ static const struct option rows[] = {
 };
 static const struct option_table options = OPTION_TABLE("lockstep", struct lockstep, rows);
 
-enum { ALIVE };
+enum { ALIVE, DEAD };
 
 static const struct metric metrics[] = {
 	[ALIVE] = { "lockstep.alive", "1", METRIC_GAUGE, "1 if the member lived to the end" },
+	[DEAD] = { "lockstep.dead", "1", METRIC_GAUGE, "members that did not, by cgroup that is watched" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
 
@@ -156,12 +157,18 @@ static void end_pass(struct task *t, struct lockstep_group *g)
 
 static void end(struct lockstep_group *g)
 {
+	struct record *record = g->first->w->host->run->record;
+	uint32_t dead = 0;
+
 	for (struct member *m = g->first; m; m = m->next) {
 		passes_end(&m->passes);
-		record_summary(m->w->host->run->record, &metrics[ALIVE], m->w->label, !m->dead);
+		record_summary(record, &metrics[ALIVE], m->w->label, !m->dead);
+		dead += m->dead;
 	}
-	for (struct watch *w = g->watches; w; w = w->next)
+	for (struct watch *w = g->watches; w; w = w->next) {
 		passes_end(&w->passes);
+		record_summary(record, &metrics[DEAD], w->memcg->path, dead);
+	}
 	g->turn = NULL;
 }
 

@@ -38,6 +38,10 @@ enum pass_value {
 	MAJOR_FAULTS,
 	SWAPPED_IN,
 	SWAPPED_OUT,
+	CALLS,
+	NODE_CALLS,
+	KSWAPD_RUNS,
+	KILLS,
 	LOW,
 	HIGH,
 	MAX,
@@ -62,6 +66,9 @@ enum pass_value {
 	SWAP,
 	NODES,
 	BUDGET,
+	WMARK_OF_MIN,
+	WMARK_OF_LOW,
+	WMARK_OF_HIGH,
 	/* extremes */
 	CURRENT_MIN,
 	CURRENT_MAX,
@@ -113,6 +120,10 @@ static const struct metric metrics[] = {
 	[MAJOR_FAULTS] = DIFFERENCE("pgmajfault", "page faults that had to read"),
 	[SWAPPED_IN] = DIFFERENCE("pswpin", "pages read from swap, of the machine"),
 	[SWAPPED_OUT] = DIFFERENCE("pswpout", "pages written to swap, of the machine"),
+	[CALLS] = DIFFERENCE("try_to_free_mem_cgroup_pages", "calls of reclaim for a cgroup, of the machine"),
+	[NODE_CALLS] = DIFFERENCE("shrink_node", "passes over a node, of the machine"),
+	[KSWAPD_RUNS] = DIFFERENCE("pageoutrun", "runs of kswapd, of the machine"),
+	[KILLS] = DIFFERENCE("oom_kill_process", "victims that the OOM killer chose, of the machine"),
 	[LOW] = DIFFERENCE("ev_low", "memory.events low"),
 	[HIGH] = DIFFERENCE("ev_high", "memory.events high"),
 	[MAX] = DIFFERENCE("ev_max", "memory.events max"),
@@ -148,6 +159,9 @@ static const struct metric metrics[] = {
 	[FREE_MIN] = SIZE("free_min", "fewest free frames of the machine in the pass"),
 	[FREE_MAX] = SIZE("free_max", "most free frames of the machine in the pass"),
 	[FREE_MEAN] = SIZE("free_mean", "mean number of free frames of the machine in the pass"),
+	[WMARK_OF_MIN] = SIZE("watermark_min", "min marks of all zones of the machine"),
+	[WMARK_OF_LOW] = SIZE("watermark_low", "their low marks"),
+	[WMARK_OF_HIGH] = SIZE("watermark_high", "their high marks"),
 	[OVER_MIN] = { "pass.over_min", "1", METRIC_GAUGE,
 		       "fewest shadow nodes in the pass, less the budget" },
 	[OVER_MAX] = { "pass.over_max", "1", METRIC_GAUGE, "most shadow nodes in the pass, less the budget" },
@@ -232,6 +246,7 @@ static void look(struct task *t, const struct passes *p, struct pass_snapshot *n
 	}
 	for (int i = 0; i < NR_MEMCG_EVENTS; i++)
 		now->events[i] = m->events[i];
+	now->calls = p->host->reclaim->calls;
 	now->swap_in = swap_of(p->host)->in;
 	now->swap_out = swap_of(p->host)->out;
 }
@@ -295,6 +310,11 @@ static void fill_sizes(const struct passes *p, const struct pass_snapshot *now, 
 	v[PEAK] = (double)p->memcg->memory.watermark;
 	v[SWAP] = (double)p->memcg->swap.usage;
 	v[NODES] = nodes_of_machine(p->host);
+	for (int mark = 0; mark < NR_WMARKS; mark++) {
+		v[WMARK_OF_MIN + mark] = 0;
+		for (uint32_t node = 0; node < p->host->nr_nodes; node++)
+			v[WMARK_OF_MIN + mark] += (double)node_watermark(p->host, node, (enum watermark)mark);
+	}
 	v[BUDGET] = floor((lists + objects / PAGE_SIZE) / 8);
 }
 
@@ -326,6 +346,10 @@ static void fill(const struct passes *p, const struct pass_snapshot *now, double
 		v[i] = (double)(now->events[events[i - LOW]] - before->events[events[i - LOW]]);
 	v[PGSCAN] = v[SCAN_KSWAPD] + v[SCAN_DIRECT];
 	v[PGSTEAL] = v[STEAL_KSWAPD] + v[STEAL_DIRECT];
+	v[CALLS] = (double)(now->calls.memcg - before->calls.memcg);
+	v[NODE_CALLS] = (double)(now->calls.nodes - before->calls.nodes);
+	v[KSWAPD_RUNS] = (double)(now->calls.kswapd - before->calls.kswapd);
+	v[KILLS] = (double)(now->calls.oom_kills - before->calls.oom_kills);
 	v[SWAPPED_IN] = (double)(now->swap_in - before->swap_in);
 	v[SWAPPED_OUT] = (double)(now->swap_out - before->swap_out);
 	fill_sizes(p, now, v);

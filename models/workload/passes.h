@@ -17,6 +17,7 @@
 #define MODELS_WORKLOAD_PASSES_H
 
 #include "models/stat/stat.h"
+#include "models/reclaim/reclaim.h"
 #include "models/workload/workload.h"
 
 struct passes_options {
@@ -43,6 +44,7 @@ struct pass_snapshot {
 	int64_t items[NR_STAT_ITEMS];
 	uint64_t events[NR_MEMCG_EVENTS];
 	uint64_t swap_in, swap_out; /* pages, of the machine */
+	struct reclaim_calls calls;
 };
 
 struct passes {
