@@ -2,8 +2,8 @@
  * swap.c - slots of swap: who has them, and pages out to the device and back; after mm/swapfile.c,
  * mm/page_io.c and __mem_cgroup_try_charge_swap() of mm/memcontrol.c, Linux 6.1.
  *
- * A slot is charged to its cgroup's memory.swap from when it is taken to when it gets free (swap_slots.c); the
- * cgroup stays the owner, whoever reads the page back. Which slot it is: swap_clusters.c.
+ * A slot is charged to its cgroup's memory.swap from when it is taken to when it gets free (swap_slots.c);
+ * the cgroup stays the owner, whoever reads the page back. Which slot it is: swap_clusters.c.
  */
 #include "models/backing/backing_impl.h"
 

@@ -3,9 +3,9 @@
  * free_swap_slot() of mm/swap_slots.c as it was up to Linux 6.13.
  *
  * What waits is still in use: it keeps its room on the device, its shadow and its charge, so that
- * memory.swap.current is up to 64 slots a CPU above what is out. (A kernel, 6.1, anonymous memory of 1.5 times
- * the limit touched in turn: 2,123 where 2,077 pages are out.) Near the end of swap the lists are given up,
- * and taken up again when there is room. From 6.14 on there are none.
+ * memory.swap.current is up to 64 slots a CPU above what is out. (A kernel, 6.1, anonymous memory of 1.5
+ * times the limit touched in turn: 2,123 where 2,077 pages are out.) Near the end of swap the lists are given
+ * up, and taken up again when there is room. From 6.14 on there are none.
  *
  * The other half of that file, slots that a CPU has taken from its cluster ahead, changes nothing of who has
  * which slot.
