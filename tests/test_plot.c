@@ -85,15 +85,33 @@ static void add_locks(struct record *r, uint64_t wait_ns)
 	record_module(r, "rstat_lock", "mutex");
 }
 
-/* Names that would do harm in a command, and that a data file has to carry. */
-static void add_run(struct store *s, const char *variant, uint64_t latency_ns)
+/* What figures against threads and depth show: a task that works, each run one group deeper. */
+static void add_work(struct record *r, uint32_t depth)
 {
+	static const struct metric ops = { "task.ops", "1", METRIC_COUNTER, "" };
+	static const struct metric rate = { "task.rate", "1/s", METRIC_RATE, "" };
+	static const struct metric spin = { "time.spin", "ns", METRIC_COUNTER, "" };
+	static const char *const groups[] = { "/b", "/b/c", "/b/c/d" };
+
+	record_summary(r, &ops, groups[depth], 1000);
+	record_summary(r, &ops, "worker", 1000);
+	record_summary(r, &rate, "worker", 1e6);
+	record_summary(r, &spin, "all", 1e8 * (depth + 1));
+	record_module(r, "stat_update", "rstat_none");
+}
+
+/* Names that would do harm in a command, and that a data file has to carry. */
+static void add_run(struct store *s, const char *variant, uint64_t latency_ns, uint32_t nr)
+{
+	static const char *const params[] = { "{}", "{\"tasks[0].count\": \"2\"}",
+					      "{\"tasks[0].count\": \"9\"}" };
+
 	struct record *r = record_new(100);
 	struct histogram h;
 	int64_t id = store_begin(s, &(struct store_run){ .experiment = "x",
 							 .scenario = "it's \"so\" `false` 100%",
 							 .variant = variant,
-							 .params = "{}",
+							 .params = params[nr],
 							 .scenario_yaml = "",
 							 .provenance = "{}" });
 
@@ -108,6 +126,7 @@ static void add_run(struct store *s, const char *variant, uint64_t latency_ns)
 	}
 	add_memory(r, &h);
 	add_locks(r, latency_ns);
+	add_work(r, nr);
 	record_finish(r, &(struct record_end){ .done = true });
 	assert_true(id > 0 && store_finish(s, id, r));
 	histogram_release(&h);
@@ -120,9 +139,9 @@ static int setup(void **state)
 		return -1;
 	struct store *s = open_store(state, STORE_WRITE);
 
-	add_run(s, "base", 1000);
-	add_run(s, "patched 'two'", 5000);
-	add_run(s, "third", 1000000);
+	add_run(s, "base", 1000, 0);
+	add_run(s, "patched 'two'", 5000, 1);
+	add_run(s, "third", 1000000, 2);
 	store_close(s);
 	return 0;
 }
@@ -225,6 +244,10 @@ static void figures_show_what_is_there(void **state)
 	assert_non_null(strstr(text, "of /a"));
 	assert_non_null(strstr(text, "classic"));
 	free(text);
+	text = draw_text(state, "throughput-against-threads", NULL);
+	assert_non_null(strstr(text, "of worker"));
+	assert_non_null(strstr(text, "rstat_none"));
+	free(text);
 	text = draw_text(state, "lock-wait-by-class", NULL);
 	assert_non_null(strstr(text, "lru_lock"));
 	assert_null(strstr(text, "idle_lock"));
@@ -250,7 +273,8 @@ static void what_cannot_be_drawn_is_said(void **state)
 	char *path = scratch_path(state, "x.png"), *nowhere = scratch_path(state, "none/x.png");
 
 	refuses(state, &(struct plot_request){ FIGURES, "no-such", .format = PLOT_PNG, .output = path },
-		"there is no figure 'no-such'; there are: list-lru-wait-against-cgroups, lock-wait-by-class");
+		"there is no figure 'no-such'; there are: list-lru-wait-against-cgroups, "
+		"lock-wait-against-cpus");
 	refuses(state, &(struct plot_request){ FIGURES, "../read-latency-cdf", .output = path },
 		"there is no figure");
 	refuses(state,
