@@ -18,45 +18,11 @@
 
 #include "models/cgroup/life_impl.h"
 #include "models/cgroup/stock.h"
+#include "models/host/ledger.h"
 #include "models/list_lru/list_lru.h"
 #include "models/page/page_impl.h"
 #include "models/pressure/pressure.h"
 #include "models/reclaim/reclaim.h"
-
-/* ---- mkdir ---- */
-
-static struct memcg *make(struct memcg *parent, const char *name)
-{
-	struct memcg *m = memcg_create(parent, name);
-
-	m->name = m->path + strlen(m->path) - strlen(name);
-	m->transient = true;
-	m->weight = parent->weight;
-	stat_build_memcg(m);
-	memcg_online_kmem(m);
-	return m;
-}
-
-enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char *name, struct memcg **made)
-{
-	struct host *host = parent->host;
-	struct cgroup_life *life = host->cgroups->life;
-	enum cgroup_error error = CGROUP_OK;
-
-	*made = NULL;
-	cpu_work(t, host->costs->syscall);
-	mutex_lock(t, &life->mutex);
-	cpu_work(t, host->costs->cgroup_create);
-	task_sync(t);
-	if (host->cgroups->nr_css_ids == MOST_CSS_IDS)
-		error = CGROUP_NO_ID;
-	else
-		*made = make(parent, name);
-	life->made += *made != NULL;
-	life->refused[error]++;
-	mutex_unlock(t, &life->mutex);
-	return error;
-}
 
 /* ---- the end of the end ---- */
 
@@ -108,6 +74,8 @@ static void end_css(struct task *t, struct work *work)
 	cpu_defer(t, m->host->costs->cgroup_free);
 	psi_free_memcg(m);
 	lruvecs_free(m);
+	ledger_free(t, m);
+	task_sync(t);
 	work_init(&end->work, end_cgroup);
 	queue_work_on(t->sim, t, t->cpu->id, m->host->cgroups->life->queue, &end->work);
 }
@@ -199,6 +167,26 @@ static void unprotect(struct page_counter *c)
 	c->min = c->low = c->min_usage = c->low_usage = 0;
 }
 
+/* Seed 4: a grace period after offline nobody uses the CPUs' counters any more. They are spilled and freed. */
+static void release_percpu(struct task *t, struct work *work)
+{
+	struct cgroup_end *end = (struct cgroup_end *)(void *)((char *)work - offsetof(struct cgroup_end, early));
+	struct memcg *m = end->memcg;
+
+	stat_release(t, m);
+	task_sync(t);
+	ledger_release_percpu(t, m);
+	task_sync(t);
+	memcg_put(t, m);
+}
+
+static void early_grace_over(struct sim *sim, struct rcu_head *head)
+{
+	struct memcg *m = ((struct early_grace *)(void *)head)->m;
+
+	queue_work_on(sim, NULL, m->end->cpu, m->host->cgroups->life->queue, &m->end->early);
+}
+
 /* mem_cgroup_css_offline() */
 static void css_offline(struct task *t, struct memcg *m)
 {
@@ -217,6 +205,12 @@ static void css_offline(struct task *t, struct memcg *m)
 	task_sync(t);
 	if (!m->nr_swap)
 		memcg_put_css_id(m);
+	if (ledger_releases_early(m)) {
+		m->nr_pins++;
+		work_init(&m->end->early, release_percpu);
+		m->end->rcu_early.m = m;
+		call_rcu(t->sim, &m->end->rcu_early.rcu, early_grace_over);
+	}
 }
 
 /* css_killed_work_fn(): a cgroup goes offline when all below it are, and may take its parent along. */
@@ -272,6 +266,7 @@ static void destroy(struct task *t, struct memcg *m)
 		above->nr_descendants--;
 		above->nr_dying_descendants++;
 	}
+	ledger_rmdir(m);
 	m->host->cgroups->life->removed++;
 	call_rcu(t->sim, &end->rcu, killed);
 }
@@ -290,6 +285,50 @@ enum cgroup_error cgroup_rmdir(struct task *t, struct memcg *m)
 		error = CGROUP_BUSY;
 	else
 		destroy(t, m);
+	life->refused[error]++;
+	mutex_unlock(t, &life->mutex);
+	return error;
+}
+
+/* ---- mkdir ---- */
+
+static struct memcg *make(struct memcg *parent, const char *name)
+{
+	struct memcg *m = memcg_create(parent, name);
+
+	m->name = m->path + strlen(m->path) - strlen(name);
+	m->transient = true;
+	m->weight = parent->weight;
+	stat_build_memcg(m);
+	memcg_online_kmem(m);
+	return m;
+}
+
+enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char *name, struct memcg **made)
+{
+	struct host *host = parent->host;
+	struct cgroup_life *life = host->cgroups->life;
+	enum cgroup_error error = CGROUP_OK;
+
+	*made = NULL;
+	cpu_work(t, host->costs->syscall);
+	mutex_lock(t, &life->mutex);
+	cpu_work(t, host->costs->cgroup_create);
+	task_sync(t);
+	if (host->cgroups->nr_css_ids == MOST_CSS_IDS)
+		error = CGROUP_NO_ID;
+	else
+		*made = make(parent, name);
+	if (*made) {
+		error = ledger_make(t, *made);
+		task_sync(t);
+	}
+	if (*made && error != CGROUP_OK) {
+		destroy(t, *made); /* it never was online: as removed, in the kernel's own way */
+		life->removed--;
+		*made = NULL;
+	}
+	life->made += *made != NULL;
 	life->refused[error]++;
 	mutex_unlock(t, &life->mutex);
 	return error;

@@ -10,10 +10,17 @@
 #include "sim/hw/rcu.h"
 #include "sim/hw/work.h"
 
+struct early_grace {
+	struct rcu_head rcu; /* first */
+	struct memcg *m;
+};
+
 /* A removed cgroup on its way. */
 struct cgroup_end {
 	struct rcu_head rcu; /* first */
 	struct work work;
+	struct early_grace rcu_early; /* dying_percpu: released_at_offline */
+	struct work early;
 	struct memcg *memcg;
 	uint32_t cpu;
 	sim_time_t removed;

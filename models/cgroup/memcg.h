@@ -121,6 +121,7 @@ struct memcg {
 	uint32_t nr_descendants, nr_dying_descendants; /* cgroup.stat */
 	struct obj_cgroup *objcg;                      /* its own */
 	struct obj_cgroup *objcgs;                     /* all that it pays for */
+	struct memcg_structures *structures;           /* models/host/ledger.h; NULL: made at the start */
 	struct cgroup_end *end;                        /* life.c; NULL: it is not removed */
 };
 

@@ -7,6 +7,7 @@
 #include "models/cgroup/options.h"
 #include "models/cgroup/results.h"
 #include "models/host/costs.h"
+#include "models/host/ledger.h"
 #include "models/host/policies.h"
 #include "models/fs/vfs.h"
 #include "models/list_lru/list_lru.h"
@@ -73,6 +74,7 @@ static void build(struct run *run)
 	host->charge_batch = charge_constant(host, "charge_batch");
 	host->nr_stock = charge_constant(host, "charge_stock");
 
+	ledger_build(host);
 	reclaim_build(host);
 	cgroups_build(host);
 	cgroup_options_build(host);
@@ -101,6 +103,7 @@ static void sample(struct run *run, sim_time_t now)
 	stat_sample(run->model, now);
 	cgroups_sample(run->model, now);
 	life_sample(run->model, now);
+	ledger_sample(run->model, now);
 	memory_stat_sample(run->model, now);
 	workingset_sample(run->model, now);
 	backing_sample(run->model, now);
@@ -114,6 +117,7 @@ static void finish(struct run *run)
 	stat_finish(run->model);
 	cgroups_results(run->model);
 	life_finish(run->model);
+	ledger_finish(run->model);
 	memory_stat_results(run->model);
 	cgroups_finish(run->model);
 	page_finish(run->model);

@@ -20,6 +20,8 @@ struct reclaim_state;  /* models/reclaim/reclaim.h */
 struct workingset_state;
 struct backing_state;
 struct pressure_state;
+struct percpu_state;
+struct ledger_state;
 struct list_lru_state; /* models/list_lru */
 struct superblock;     /* models/fs */
 
@@ -47,6 +49,8 @@ struct host {
 	struct host_policy *policies;
 	uint32_t nr_policies;
 	struct cgroup_state *cgroups;
+	struct percpu_state *percpu; /* models/host/percpu.h */
+	struct ledger_state *ledger; /* models/host/ledger.h */
 	struct stat_state *stat;
 	struct page_state *pages;
 	struct reclaim_state *reclaim;

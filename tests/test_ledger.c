@@ -1,0 +1,183 @@
+/*
+ * test_ledger.c - the kernel's own memory for cgroups: to the byte what is charged to a parent, and what
+ * /proc/meminfo makes of it; early release of per-CPU memory; a limit and a machine that have no room.
+ */
+#include "tests/host_fixture.h"
+
+#include "models/cgroup/life.h"
+#include "models/host/ledger.h"
+#include "models/stat/stat.h"
+
+#define MOST 64
+
+struct trial {
+	struct fixture f;
+	struct memcg *p, *made[MOST];
+	double percpu[3]; /* per cgroup: with all, after offline, and after the end */
+	uint32_t nr;
+};
+
+static void settle(struct task *t)
+{
+	task_sleep(t, 300 * SIM_MS);
+	task_sync(t);
+}
+
+static void lives(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+	double before = (double)percpu_live(x->f.host);
+	char name[16];
+
+	for (uint32_t i = 0; i < x->nr; i++) {
+		snprintf(name, sizeof name, "c%u", i);
+		assert_int_equal(cgroup_mkdir(t, x->p, name, &x->made[i]), CGROUP_OK);
+	}
+	task_sync(t);
+	x->percpu[0] = ((double)percpu_live(x->f.host) - before) / x->nr;
+	for (uint32_t i = 0; i < x->nr; i++) {
+		task_sync(t);
+		assert_true(memcg_tryget(x->made[i]));
+		mod_memcg_state(t, x->made[i], MEMCG_SOCK, 3);
+		cgroup_rmdir(t, x->made[i]);
+	}
+	settle(t);
+	assert_int_equal(x->p->nr_dying_descendants, x->nr);
+	x->percpu[1] = ((double)percpu_live(x->f.host) - before) / x->nr;
+	/* What was counted is spilled, not lost; and counting goes on. */
+	mod_memcg_state(t, x->made[0], MEMCG_SOCK, 1);
+	cpu_stat_read(t, x->p);
+	task_sync(t);
+	assert_int_equal(stat_reported(x->p, MEMCG_SOCK), 3 * x->nr + 1);
+	assert_int_equal(stat_truth(x->f.host->cgroups->root, MEMCG_SOCK), 3 * x->nr + 1);
+	mod_memcg_state(t, x->made[0], MEMCG_SOCK, -1);
+	for (uint32_t i = 0; i < x->nr; i++) {
+		mod_memcg_state(t, x->made[i], MEMCG_SOCK, -3);
+		memcg_put(t, x->made[i]);
+		task_sync(t);
+	}
+	settle(t);
+	assert_int_equal(x->p->nr_dying_descendants, 0);
+	assert_int_equal(stat_truth(x->p, MEMCG_PERCPU_B), 0);
+	x->percpu[2] = ((double)percpu_live(x->f.host) - before) / x->nr;
+}
+
+static void run(struct trial *x, const char *kernel, uint32_t cpus, uint32_t nodes, const char *dying)
+{
+	char text[400];
+
+	memset(x, 0, sizeof *x);
+	snprintf(text, sizeof text,
+		 "schema: 1\nscenario: test\nkernel: %s\npolicies: { dying_percpu: %s }\n"
+		 "host: { cpus: %u, nodes: %u, memory: 1GiB }\ncgroups: [ { name: p } ]\n",
+		 kernel, dying, cpus, nodes);
+	fixture_open(&x->f, text);
+	x->p = memcg_find(x->f.host, "/p");
+	x->nr = 40;
+	fixture_spawn(&x->f, 0, lives, x);
+	sim_run(x->f.host->sim, 20 * SIM_SEC);
+	assert_null(sim_error(x->f.host->sim));
+	assert_int_equal(x->f.ended, x->f.spawned);
+	assert_true(fixture_holds(&x->f));
+	assert_true(x->percpu[2] == 0);
+	fixture_close(&x->f);
+}
+
+/* The statistics of a memcg are 1,096 + 688 bytes a node on each CPU in 6.1, 1,088 + 496 in 6.12. */
+static void test_sizes(void **state)
+{
+	struct trial x;
+
+	(void)state;
+	run(&x, "v6.1", 4, 1, "until_freed");
+	assert_true(x.percpu[0] == 4 * (1096 + 688 + 128 + 64 + 4 * 8));
+	run(&x, "v6.12", 4, 2, "until_freed");
+	assert_true(x.percpu[0] == 4 * (1088 + 2 * 496 + 128 + 112 + 4 * 8));
+	assert_true(x.percpu[1] == x.percpu[0]);
+}
+
+/* Linear in CPUs, rising with nodes. */
+static void test_released(void **state)
+{
+	static const struct {
+		uint32_t cpus, nodes;
+	} hosts[] = { { 2, 1 }, { 8, 1 }, { 8, 2 } };
+	struct trial x;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		run(&x, "v6.1", hosts[i].cpus, hosts[i].nodes, "released_at_offline");
+		assert_true(x.percpu[0] - x.percpu[1] == hosts[i].cpus * (1096 + 688 * hosts[i].nodes));
+	}
+}
+
+static void limited(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+	enum cgroup_error error = CGROUP_OK;
+	char name[16];
+	uint32_t nr;
+
+	x->p->memory.max = 64;
+	for (nr = 0; nr < MOST && error == CGROUP_OK; nr++) {
+		snprintf(name, sizeof name, "c%u", nr);
+		error = cgroup_mkdir(t, x->p, name, &x->made[nr]);
+	}
+	/* 1,784 x (4 + 2) bytes each, in whole pages, of 64. */
+	assert_int_equal(error, CGROUP_NO_MEMORY);
+	assert_int_equal(nr - 1, 64 * 4096 / (1784 * 6));
+	settle(t);
+	assert_int_equal(x->p->nr_dying_descendants, 0);
+	assert_int_equal(x->p->nr_descendants, nr - 1);
+}
+
+static void test_limited(void **state)
+{
+	struct trial x = { 0 };
+
+	(void)state;
+	fixture_open(&x.f, "schema: 1\nscenario: test\nkernel: v6.1\n"
+			   "host: { cpus: 4, nodes: 1, memory: 1GiB }\ncgroups: [ { name: p } ]\n");
+	x.p = memcg_find(x.f.host, "/p");
+	fixture_spawn(&x.f, 0, limited, &x);
+	sim_run(x.f.host->sim, 20 * SIM_SEC);
+	assert_int_equal(x.f.ended, 1);
+	assert_true(fixture_holds(&x.f));
+	fixture_close(&x.f);
+}
+
+/* Populated pages fall late and in steps. */
+static void test_populated(void **state)
+{
+	struct trial x = { 0 };
+	struct percpu_block blocks[400];
+	uint64_t most;
+
+	(void)state;
+	fixture_open(&x.f, "schema: 1\nscenario: test\nkernel: v6.1\n"
+			   "host: { cpus: 8, nodes: 1, memory: 1GiB }\n");
+	for (int i = 0; i < 400; i++)
+		blocks[i] = percpu_alloc(x.f.host, 2000);
+	most = percpu_populated(x.f.host);
+	assert_true(most >= percpu_live(x.f.host) && most <= percpu_live(x.f.host) + 10 * 8 * 4096);
+	for (int i = 0; i < 10; i++)
+		percpu_free(x.f.host, &blocks[i]);
+	assert_int_equal(percpu_populated(x.f.host), most);
+	for (int i = 10; i < 400; i++)
+		percpu_free(x.f.host, &blocks[i]);
+	assert_true(percpu_populated(x.f.host) < most);
+	assert_int_equal(percpu_live(x.f.host), 0);
+	fixture_close(&x.f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_released),
+		cmocka_unit_test(test_limited),
+		cmocka_unit_test(test_populated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
