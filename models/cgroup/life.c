@@ -167,10 +167,11 @@ static void unprotect(struct page_counter *c)
 	c->min = c->low = c->min_usage = c->low_usage = 0;
 }
 
-/* Seed 4: a grace period after offline nobody uses the CPUs' counters any more. They are spilled and freed. */
+/* Seed 4: a grace period after offline nobody uses the CPUs' counters. They are spilled and freed. */
 static void release_percpu(struct task *t, struct work *work)
 {
-	struct cgroup_end *end = (struct cgroup_end *)(void *)((char *)work - offsetof(struct cgroup_end, early));
+	char *early = (char *)work;
+	struct cgroup_end *end = (struct cgroup_end *)(void *)(early - offsetof(struct cgroup_end, early));
 	struct memcg *m = end->memcg;
 
 	stat_release(t, m);

@@ -47,7 +47,7 @@ static const struct enum_name mode_names[] = {
 
 struct cgroup_loop {
 	uint32_t cgroups, rounds;
-	int mode;
+	int mode, first;
 	sim_time_t settle, pause;
 	bool stages;
 };
@@ -59,6 +59,8 @@ static const struct option rows[] = {
 	       .help = "rounds, each of ten times as many cgroups as the one before"),
 	OPTION(struct cgroup_loop, mode, OPT_ENUM, .names = mode_names, .fallback = "cache",
 	       .help = "what is done in each"),
+	OPTION(struct cgroup_loop, first, OPT_ENUM, .names = mode_names, .fallback = "none",
+	       .help = "what all rounds are done with before, unseen: its cgroups leave room behind"),
 	OPTION(struct cgroup_loop, settle, OPT_DURATION, .fallback = "300ms", .help = "pause before a look"),
 	OPTION(struct cgroup_loop, pause, OPT_DURATION, .fallback = "0s",
 	       .help = "in each cgroup, beside the work: a shell that starts a program takes some milliseconds"),
@@ -124,6 +126,8 @@ struct loop {
 	struct made_file *files;
 	struct memcg **sockets;
 	uint32_t nr; /* in this round */
+	enum mode mode;
+	bool seen;   /* looks are recorded */
 	double before[5];
 };
 
@@ -166,6 +170,8 @@ static void look(struct loop *l, const char *stage)
 	task_sleep(l->t, l->o->settle);
 	cpu_stat_read(l->t, l->parent); /* flushes */
 	task_sync(l->t);
+	if (!l->seen)
+		return;
 	snprintf(entity, sizeof entity, "%s/%u/%s", l->w->label, l->nr, stage);
 	record_summary(record, &metrics[DYING], entity, l->w->host->cgroups->root->nr_dying_descendants);
 	record_summary(record, &metrics[PAR_DYING], entity, p->nr_dying_descendants);
@@ -245,7 +251,7 @@ static bool touch_anon(struct loop *l, uint32_t i, struct memcg *m)
 
 	page_object_move((struct page_object *)l->anon, m);
 	done = anon_touch(l->t, l->anon, i, &failed);
-	for (int tries = 0; done && l->o->mode == MODE_SWAP && !m->nr_swap && tries < 20; tries++) {
+	for (int tries = 0; done && l->mode == MODE_SWAP && !m->nr_swap && tries < 20; tries++) {
 		memcg_proactive_reclaim(l->t, m, 8);
 		task_sync(l->t);
 	}
@@ -259,7 +265,7 @@ static bool do_mode(struct loop *l, uint32_t i, struct memcg *m)
 	struct memcg *failed;
 	bool done = true;
 
-	switch ((enum mode)l->o->mode) {
+	switch (l->mode) {
 	case MODE_NONE:
 	case MODE_LIVE:
 		break;
@@ -297,7 +303,7 @@ static bool one_life(struct loop *l, uint32_t i)
 	if (cgroup_mkdir(l->t, l->parent, name, &m) != CGROUP_OK)
 		return false;
 	l->w->ops++;
-	if (l->o->mode == MODE_LIVE)
+	if (l->mode == MODE_LIVE)
 		return true;
 	cgroup_move(l->t, &l->w->task, m);
 	done = do_mode(l, i, m);
@@ -316,10 +322,10 @@ static void read_all(struct loop *l, uint32_t nr)
 
 	cgroup_move(l->t, &l->w->task, l->live);
 	for (uint32_t i = 0; i < nr; i++)
-		if (l->o->mode == MODE_MMAP) {
+		if (l->mode == MODE_MMAP) {
 			page_object_move(&l->file->object, l->live);
 			file_touch(l->t, l->live, l->file, i, &failed);
-		} else if (l->o->mode == MODE_SHARED) {
+		} else if (l->mode == MODE_SHARED) {
 			file_read(l->t, l->live, l->file, i, &failed);
 		} else {
 			page_object_move((struct page_object *)l->anon, l->live);
@@ -374,16 +380,14 @@ static void let_go(struct loop *l)
 
 static void stages(struct loop *l)
 {
-	enum mode mode = (enum mode)l->o->mode;
+	enum mode mode = l->mode;
 
 	if (mode == MODE_LIVE) {
 		remove_live(l);
 		return;
 	}
-	if (mode == MODE_CACHE) {
-		file_sync(l->t, l->file);
-		look(l, "synced");
-	}
+	file_sync(l->t, l->file);
+	look(l, "synced");
 	reclaim(l, l->nr / 2, "reclaim_half");
 	reclaim(l, (uint64_t)l->nr * 16, "reclaim_all");
 	if (mode == MODE_SHARED || mode == MODE_MMAP) {
@@ -412,7 +416,7 @@ static bool round_of(struct loop *l, uint32_t nr)
 		l->before[which - D_PERCPU] = seen(l, which);
 	for (uint32_t i = 0; going && i < nr; i++)
 		going = one_life(l, i);
-	if (l->o->mode == MODE_SHARED)
+	if (l->mode == MODE_SHARED)
 		read_all(l, nr);
 	lru_add_drain_all(l->t);
 	look(l, "after");
@@ -425,12 +429,26 @@ static bool round_of(struct loop *l, uint32_t nr)
 	return going;
 }
 
+static void rounds(struct loop *l, int mode, bool seen)
+{
+	uint32_t nr = l->o->cgroups;
+
+	l->mode = (enum mode)mode;
+	l->seen = seen;
+	for (uint32_t i = 1; i < l->o->rounds; i++)
+		nr = nr > 10 ? nr / 10 : 1;
+	for (uint32_t i = 0; i < l->o->rounds; i++) {
+		if (!round_of(l, i + 1 < l->o->rounds ? nr : l->o->cgroups))
+			break;
+		nr *= 10;
+	}
+}
+
 static void run(struct task *t, struct workload_task *w)
 {
 	const struct cgroup_loop *o = w->own;
 	struct host *host = w->host;
 	struct loop l = { .t = t, .w = w, .o = o };
-	uint32_t nr = o->cgroups;
 
 	task_sync(t);
 	l.file = file_create(host, o->cgroups);
@@ -438,13 +456,9 @@ static void run(struct task *t, struct workload_task *w)
 	l.tmpfs = tmpfs_create(host, o->cgroups);
 	l.files = arena_array(sim_arena(host->sim), o->cgroups, sizeof *l.files);
 	l.sockets = arena_array(sim_arena(host->sim), o->cgroups, sizeof(*l.sockets));
-	for (uint32_t i = 1; i < o->rounds; i++)
-		nr = nr > 10 ? nr / 10 : 1;
-	for (uint32_t i = 0; i < o->rounds; i++) {
-		if (!round_of(&l, i + 1 < o->rounds ? nr : o->cgroups))
-			break;
-		nr *= 10;
-	}
+	if (o->first != MODE_NONE && o->stages)
+		rounds(&l, o->first, false);
+	rounds(&l, o->mode, true);
 }
 
 static bool ends(const void *own)
