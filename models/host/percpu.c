@@ -119,7 +119,9 @@ struct percpu_block percpu_alloc(struct host *host, uint32_t bytes)
 
 		if (page == s->nr)
 			add_chunk(host, s);
-		if (room(s, page) >= bytes || (room(s, page) && !last && room(s, page) + room(s, page + 1) >= bytes))
+		uint32_t here = room(s, page);
+
+		if (here >= bytes || (here && !last && here + room(s, page + 1) >= bytes))
 			break;
 	}
 	block.page = page;

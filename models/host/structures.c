@@ -31,9 +31,9 @@ const char *const structure_class_names[NR_STRUCTURE_CLASSES] = {
 };
 
 /* clang-format off */
-#define ROW(since_, until_, name_, class_, count_, bytes_, ...)                                              \
-	{ .since = since_, .until = until_, .name = name_, .class = class_, .count = count_, .bytes = bytes_, \
-	  __VA_ARGS__ }
+#define ROW(since_, until_, name_, class_, count_, bytes_, ...)                          \
+	{ .since = since_, .until = until_, .name = name_, .class = class_, .count = count_, \
+	  .bytes = bytes_, __VA_ARGS__ }
 
 const struct structure structures[] = {
 	/* since, until, name, class, how many, bytes of each */
