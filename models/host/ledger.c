@@ -156,9 +156,11 @@ static bool is_charged(const struct host *host, const struct structure *s)
 
 static void uncharge(struct task *t, struct memcg *m, const struct structure *s)
 {
-	if (is_charged(m->host, s))
-		for (uint32_t k = copies(m->host, s); k--;)
-			object_uncharge(t, m->structures->owner, t->cpu->node, item_of(s), charged(m->host, s));
+	const struct host *host = m->host;
+	uint32_t nr = is_charged(host, s) ? copies(host, s) : 0;
+
+	while (nr--)
+		object_uncharge(t, m->structures->owner, t->cpu->node, item_of(s), charged(host, s));
 }
 
 /* False: a limit is in the way; what was charged so far is not any more. */

@@ -63,7 +63,7 @@ static const struct option rows[] = {
 	       .help = "what all rounds are done with before, unseen: its cgroups leave room behind"),
 	OPTION(struct cgroup_loop, settle, OPT_DURATION, .fallback = "300ms", .help = "pause before a look"),
 	OPTION(struct cgroup_loop, pause, OPT_DURATION, .fallback = "0s",
-	       .help = "in each cgroup, beside the work: a shell that starts a program takes some milliseconds"),
+	       .help = "in each cgroup, beside the work: a shell that starts a program takes milliseconds"),
 	OPTION(struct cgroup_loop, stages, OPT_BOOL, .fallback = "true",
 	       .help = "the stages after the loop; without, all stays as it is"),
 };
