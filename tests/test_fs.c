@@ -150,10 +150,10 @@ static void read_tree(struct task *t, void *arg)
 
 	path[4] = (char)('1' + t->cpu->id);
 	struct memcg *m = memcg_find(f->host, path);
-	struct vfs_file *files = vfs_files(vfs_superblock(f->host, "fs", 1200), 200, 1, NULL);
+	struct vfs_file *files = vfs_files(vfs_superblock(f->host, "fs", 1200), 550, 1, NULL);
 
-	for (uint32_t i = 0; i < 600; i++) {
-		struct vfs_file *file = &files[i % 200];
+	for (uint32_t i = 0; i < 1650; i++) {
+		struct vfs_file *file = &files[i % 550];
 
 		task_sync(t);
 		assert_true(vfs_open(t, m, file, NULL));
@@ -174,7 +174,7 @@ static void small_memory(void **state)
 		snprintf(text, sizeof text,
 			 "schema: 1\nscenario: test\nhost: { cpus: 4, nodes: 2, memory: 64MiB }\nkernel: "
 			 "v6.1\n"
-			 "policies: { list_lru_lock: %s }\ncgroups: [ { name: p, memory.max: 1MiB,\n"
+			 "policies: { list_lru_lock: %s }\ncgroups: [ { name: p, memory.max: 4MiB,\n"
 			 "  children: [ { name: 'd{1..4}' } ] } ]\n",
 			 locks[i]);
 		fixture_open(&f, text);
@@ -183,9 +183,9 @@ static void small_memory(void **state)
 		fixture_run(&f);
 		const struct vfs_count *count = vfs_counted(vfs_superblock(f.host, "fs", 1200));
 
-		assert_true(count->inodes_made > 800);
-		assert_true(count->inodes_freed > 400 && count->dentries_freed > 400);
-		assert_true(memcg_find(f.host, "/p")->memory.usage <= 256);
+		assert_true(count->inodes_made > 2200);
+		assert_true(count->inodes_freed > 100 && count->dentries_freed > 100);
+		assert_true(memcg_find(f.host, "/p")->memory.usage <= 1024);
 		assert_true(fixture_holds(&f));
 		fixture_close(&f);
 	}
