@@ -24,17 +24,21 @@ static void json_schema(void **state)
 
 	(void)state;
 	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(db,
-					    "SELECT json_valid(?1), json_extract(?1, "
-					    "'$.\"$defs\".t_groups.properties.children.items.\"$ref\"'), "
-					    "json_extract(?1, '$.\"$defs\".host.properties.cpus.maximum')",
-					    -1, &statement, NULL),
-			 SQLITE_OK);
+	assert_int_equal(
+		sqlite3_prepare_v2(db,
+				   "SELECT json_valid(?1), json_extract(?1, "
+				   "'$.\"$defs\".t_groups.properties.children.items.else.\"$ref\"'), "
+				   "json_extract(?1, '$.\"$defs\".host.properties.cpus.maximum'), "
+				   "json_extract(?1, '$.\"$defs\".t_groups.properties.children.items"
+				   ".then.properties.each.type')",
+				   -1, &statement, NULL),
+		SQLITE_OK);
 	sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
 	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
 	assert_int_equal(sqlite3_column_int(statement, 0), 1);
 	assert_string_equal((const char *)sqlite3_column_text(statement, 1), "#/$defs/t_groups");
 	assert_int_equal(sqlite3_column_int(statement, 2), 65536);
+	assert_string_equal((const char *)sqlite3_column_text(statement, 3), "object");
 	sqlite3_finalize(statement);
 	sqlite3_close(db);
 	free(text);
