@@ -147,8 +147,8 @@ static shadow_t eviction(struct task *t, frame_t frame, struct memcg *target)
 {
 	struct host *host = host_of(t);
 
-	return shadow_pack(host,
-			   (struct shadow_fields){ .node = page_of(host, frame)->node, .css_id = target->css_id });
+	return shadow_pack(
+		host, (struct shadow_fields){ .node = page_of(host, frame)->node, .css_id = target->css_id });
 }
 
 static void refault(struct task *t, frame_t frame, shadow_t shadow, bool in_fault)
