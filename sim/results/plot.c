@@ -293,17 +293,48 @@ static bool known(const struct plot_request *r, char **error)
 	return found;
 }
 
+/* A query without a drawing: its rows are the figure. */
+static bool is_text(const struct plot_request *r)
+{
+	char *script = xasprintf("%s/%s.gp", r->folder, r->figure);
+	bool missing = access(script, F_OK) != 0;
+
+	free(script);
+	return missing;
+}
+
+static bool deliver_text(const struct plot_request *r, const char *data, char **error)
+{
+	FILE *out = r->output ? fopen(r->output, "we") : r->text;
+	bool ok = out && copy_out(data, out, error);
+
+	if (!out)
+		*error = xasprintf("%s: %s", r->output, strerror(errno));
+	if (r->output && out && fclose(out) != 0 && ok) {
+		*error = xasprintf("%s: %s", r->output, strerror(errno));
+		ok = false;
+	}
+	return ok;
+}
+
 bool plot_figure(struct store *s, const struct plot_request *r, char **error)
 {
 	char *data;
-	bool ok;
+	bool ok, text;
 
 	if (!known(r, error))
 		return false;
+	text = is_text(r);
+	if (text && r->format != PLOT_TEXT) {
+		*error = xasprintf("figure %s is text: there is nothing to draw of it", r->figure);
+		if (r->empty)
+			*r->empty = true;
+		return false;
+	}
 	data = temporary(error);
 	if (!data)
 		return false;
-	ok = write_data(s, r, data, error) && deliver(r, data, error);
+	ok = write_data(s, r, data, error) && (text ? deliver_text : deliver)(r, data, error);
 	unlink(data);
 	free(data);
 	return ok;

@@ -3,7 +3,7 @@
  *
  * A figure is a pair of files in the folder analysis/: NAME.sql, whose rows are the lines of a data file, and
  * NAME.gp, which draws it. Both work by hand (docs/figures.md); here they are put together. Another figure is
- * another pair of files.
+ * another pair of files. Where there is no NAME.gp the rows are the figure, a text.
  */
 #ifndef SIM_RESULTS_PLOT_H
 #define SIM_RESULTS_PLOT_H
