@@ -21,6 +21,7 @@ enum {
 	M_PAGES_MEAN,
 	M_PAGES_MAX,
 	M_PAGES_TIME,
+	M_TARGET,
 	M_AGE,
 	M_AGE_TIME,
 	M_PENDING,
@@ -48,6 +49,7 @@ static const struct metric metrics[NR_METRICS] = {
 	[M_PAGES_MAX] = { "staleness.pages.max", "pages", METRIC_GAUGE, "largest" },
 	[M_PAGES_TIME] = { "staleness.pages.time_weighted", "pages", METRIC_GAUGE,
 			   "|reported - true|, mean over time and cgroups" },
+	[M_TARGET] = { "staleness.pages.target", "pages", METRIC_GAUGE, "what readers can do with" },
 	[M_AGE] = { "staleness.age", "ns", METRIC_DISTRIBUTION,
 		    "at a read: time since the start of the last complete flush that covered it" },
 	[M_AGE_TIME] = { "staleness.age.time_weighted", "ns", METRIC_GAUGE, "mean over time and cgroups" },
@@ -85,6 +87,8 @@ static const struct enum_name per_cgroup_names[] = {
 static const struct option option_rows[] = {
 	OPTION(struct stat_options, per_cgroup, OPT_ENUM, .fallback = "mean", .names = per_cgroup_names,
 	       .help = "what is recorded of each cgroup's own reads, beside levels and totals"),
+	OPTION(struct stat_options, error_target, OPT_U64, .fallback = "0",
+	       .help = "pages that a read may be off by for its purpose: a line in figures; 0: none"),
 };
 static const struct option_table option_table = OPTION_TABLE("statistics", struct stat_options, option_rows);
 
@@ -347,6 +351,8 @@ void stat_finish(struct host *host)
 
 	record_counts(record, &st->count, &st->metrics->start);
 	flush_metrics_finish(host);
+	if (st->options.error_target)
+		record_summary(record, &metrics[M_TARGET], "all", (double)st->options.error_target);
 	record_level(record, &st->metrics->all);
 	for (uint32_t i = 0; i < st->metrics->nr_levels; i++)
 		record_level(record, &st->metrics->levels[i]);

@@ -135,6 +135,7 @@ struct rstat_lock_ops {
 /* `statistics:` of the scenario. */
 struct stat_options {
 	int per_cgroup; /* enum per_cgroup: what is recorded of each cgroup's own reads */
+	uint64_t error_target; /* pages; 0: none */
 };
 enum per_cgroup { PER_CGROUP_NONE, PER_CGROUP_MEAN, PER_CGROUP_DISTRIBUTION };
 
