@@ -109,6 +109,8 @@ struct memcg {
 	struct mapping *mappings, *last_mapping; /* of its processes; models/page/mapping.h */
 	struct memcg *kmemcg;                    /* kmemcg_id: whose list_lrus it uses; NULL: its own */
 	struct shrinker_info *shrinkers;         /* by node; models/list_lru/shrinker.c */
+	sim_time_t write_time;                   /* of writes to its files; writes.c */
+	uint64_t writes_refused;                 /* of these writes, those that fell short */
 	uint64_t nr_charged;   /* pages charged directly to it: the truth for invariant I10 */
 	uint64_t nr_kmem;      /* of those, pages of kernel memory */
 	uint64_t object_bytes; /* of those, bytes in objects that exist */
@@ -232,6 +234,8 @@ bool page_counter_try_charge(struct task *t, struct page_counter *c, uint64_t nr
 /* nr pages on all levels, whatever the limits. */
 void page_counter_charge(struct task *t, struct page_counter *c, uint64_t nr);
 void page_counter_uncharge(struct task *t, struct page_counter *c, uint64_t nr);
+/* page_counter_set_min(), page_counter_set_low(): new protection, of which all levels above learn. */
+void page_counter_protect(struct task *t, struct page_counter *c, uint64_t min, uint64_t low);
 
 /* ---- charging; charge.c, stock.c ---- */
 
@@ -251,9 +255,14 @@ uint64_t memcg_stocked(const struct host *host, const struct memcg *m);
 /* memory.current, in pages. */
 uint64_t memcg_current(const struct memcg *m);
 /*
- * A write to memory.max, in pages; may end above it when nothing can be reclaimed and nobody killed. limit.c
+ * Writes to memory.max, high, low, min and swap.max, in pages; the first two reclaim what is above, and may
+ * end above when nothing can be reclaimed, and for memory.max nobody killed. limit.c
  */
 void memcg_set_max(struct task *t, struct memcg *m, uint64_t max);
+void memcg_set_high(struct task *t, struct memcg *m, uint64_t high);
+void memcg_set_low(struct task *t, struct memcg *m, uint64_t low);
+void memcg_set_min(struct task *t, struct memcg *m, uint64_t min);
+void memcg_set_swap_max(struct task *t, struct memcg *m, uint64_t max);
 
 /* memcg_memory_event(): in m and all its ancestors below the root. */
 void memcg_event(struct memcg *m, enum memcg_event event);

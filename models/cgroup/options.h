@@ -35,4 +35,8 @@ void cgroup_check(const struct scenario *s, struct complaints *c);
 /* Makes the tree below the root; each cgroup then names its options. */
 void cgroup_options_build(struct host *host);
 
+/* `events:`; writes.c. The second makes a task of each. */
+void cgroup_writes_check(const struct scenario *s, struct complaints *c);
+void cgroup_writes_build(struct host *host);
+
 #endif

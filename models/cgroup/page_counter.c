@@ -94,3 +94,14 @@ void page_counter_uncharge(struct task *t, struct page_counter *c, uint64_t nr)
 	for (; c; c = c->parent)
 		add(t, c, -(int64_t)nr);
 }
+
+void page_counter_protect(struct task *t, struct page_counter *c, uint64_t min, uint64_t low)
+{
+	task_sync(t);
+	c->min = min;
+	c->low = low;
+	for (; c->parent; c = c->parent) {
+		propagate(t, c, c->min, &c->min_usage, &c->parent->children_min_usage);
+		propagate(t, c, c->low, &c->low_usage, &c->parent->children_low_usage);
+	}
+}

@@ -8,6 +8,7 @@
 
 void cgroups_sample(struct host *host, sim_time_t now);
 void cgroups_results(struct host *host);
+void cgroup_writes_results(struct host *host); /* of `events:` */
 
 void memory_stat_measure(struct host *host);
 void memory_stat_sample(struct host *host, sim_time_t now);

@@ -40,6 +40,7 @@ static void check(const struct scenario *s, struct complaints *c)
 		complain(c, option_where(options, "memory"), "memory: less than a page for each of %u nodes",
 			 options->nodes);
 	cgroup_check(s, c);
+	cgroup_writes_check(s, c);
 	workload_check(s, c);
 	stat_check(s, c);
 	backing_check(s, c);
@@ -89,6 +90,7 @@ static void build(struct run *run)
 	stat_start(host);
 	reclaim_start(host);
 	workload_build(host);
+	cgroup_writes_build(host);
 }
 
 static void measure(struct run *run)
@@ -118,6 +120,7 @@ static void finish(struct run *run)
 	cgroups_results(run->model);
 	life_finish(run->model);
 	ledger_finish(run->model);
+	cgroup_writes_results(run->model);
 	memory_stat_results(run->model);
 	cgroups_finish(run->model);
 	page_finish(run->model);
