@@ -32,6 +32,8 @@ void page_object_init(struct host *host, struct page_object *object, enum page_o
 	object->host = host;
 	object->nr_pages = nr_pages;
 	number(host, object);
+	/* The swap cache is nearly empty, and looked at by whole nodes. */
+	host->pages->nr_indices += kind == OBJECT_SWAP ? nr_pages >> CACHE_SLOTS_LOG : nr_pages;
 	if (object->tree) {
 		cache_tree_init(host, object->tree, object->id, nr_pages, kind != OBJECT_TMPFS);
 		object->slots = object->tree->slots;

@@ -142,6 +142,7 @@ struct page_state {
 	struct mutex shmem_swaplist;  /* shmem_swaplist_mutex, up to 6.16 */
 	struct page_object **objects; /* by page.object */
 	uint32_t nr_objects, objects_capacity;
+	uint64_t nr_indices; /* of all objects: what a look at them costs */
 	struct page_waiters *waiters;
 };
 

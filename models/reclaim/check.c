@@ -1,9 +1,10 @@
 /*
  * check.c - all invariants after a call of reclaim, in builds with assertions.
  *
- * The checks look at every page, so they do not come after each call: a call adds what it scanned to the work
- * not yet checked, and when that is a sixteenth of what there is to look at, everything is. A small host is
- * checked after nearly every call, a large one as often as its checks stay a modest part of the time.
+ * The checks look at every page in use and every index of every object. A host with little of them (every
+ * count from a real kernel, nearly every test) is checked after each call. On a larger one a call adds what
+ * it scanned to the work not yet checked, and when that is a sixteenth of what there is to look at,
+ * everything is: so checks stay a modest part of the time.
  *
  * They look without taking part: no time, no synchronisation, nothing recorded; so builds with and without
  * them give the same results. What is found broken ends the run.
@@ -14,11 +15,12 @@
 #include "models/reclaim/reclaim_impl.h"
 #include "models/workingset/workingset_impl.h"
 
-#define CHECK_SHARE 16 /* of what there is to look at */
+#define CHECK_ALWAYS 26000 /* pages, indices and counters that are looked at whatever was scanned */
+#define CHECK_SHARE  16    /* of what there is to look at, beyond that */
 
 static uint64_t to_look_at(const struct host *host)
 {
-	return frames_used(host) + (uint64_t)host->cgroups->nr * host->nr_nodes +
+	return frames_used(host) + host->pages->nr_indices + (uint64_t)host->cgroups->nr * host->nr_nodes +
 	       (uint64_t)host->nr_cpus * host->nr_stock;
 }
 
@@ -28,7 +30,11 @@ void reclaim_check(struct task *t, const struct scan_control *sc)
 	struct reclaim_state *state = host->reclaim;
 
 	state->unchecked += sc->nr_scanned + SWAP_CLUSTER_MAX;
-	if (state->unchecked_for_ever || state->unchecked < to_look_at(host) / CHECK_SHARE)
+	if (state->unchecked_for_ever)
+		return;
+	uint64_t nr = to_look_at(host);
+
+	if (nr > CHECK_ALWAYS && state->unchecked < nr / CHECK_SHARE)
 		return;
 	struct record *record = record_new(1);
 

@@ -2,7 +2,8 @@
  * invariants.c - what must hold of shadows and their nodes, by walking every tree.
  *
  *  I12  refaults are never more than evictions; shadows made and gone differ by those that exist; a slot
- *       holds a page or a value, and its leaf counts both right
+ *       holds a page or a value, and its leaf counts both right; a page names the object and the index where
+ *       it is, and there are as many as the object says
  *  I13  workingset_nodes is the number of leaves that hold only values, and of what the lists hold; a leaf
  *       whose tree is locked may just be on its way onto a list or off it
  *  I14  nodes put on lists and taken off again, by use or by the shrinker, differ by those that are there
@@ -15,6 +16,7 @@ struct found {
 	uint64_t shadows, wrong; /* entries; leaves whose counts or list state are wrong */
 	uint64_t *nodes;         /* by NUMA node: leaves that have to be listed */
 	uint64_t moving;         /* leaves on their way onto a list or off it */
+	uint64_t present;        /* pages of the object at hand */
 };
 
 static void look_at_leaf(const struct host *host, const struct page_object *object, uint64_t i,
@@ -33,15 +35,19 @@ static void look_at_leaf(const struct host *host, const struct page_object *obje
 	for (uint64_t k = from; k < from + (1u << CACHE_SLOTS_LOG) && k < object->nr_pages; k++) {
 		slot_t slot = object->slots[k];
 
-		count += slot != SLOT_EMPTY;
-		values += slot_is_value(slot);
-		found->shadows += slot_is_shadow(slot);
-		if (slot_is_frame(slot)) {
-			const struct page *page = page_of(host, slot_frame(slot));
-
-			found->wrong += object->kind != OBJECT_SWAP &&
-					(page->object != object->id || page->index != k);
+		if (!slot)
+			continue;
+		count++;
+		if (slot_is_value(slot)) {
+			values++;
+			found->shadows += slot_is_shadow(slot);
+			continue;
 		}
+		const struct page *page = page_of(host, slot_frame(slot));
+
+		found->present++;
+		found->wrong += object->kind != OBJECT_SWAP && /* there it is another object's */
+				(page->object != object->id || page->index != k);
 	}
 	bool shadows_only = object->tree->lists && count && count == values;
 
@@ -118,10 +124,12 @@ void workingset_check(struct host *host, struct record *record)
 	for (uint32_t i = 0; i < host->pages->nr_objects; i++) {
 		const struct page_object *object = host->pages->objects[i];
 
+		found.present = 0;
 		for (uint64_t leaf = 0;
 		     object->tree && object->nr_pages && leaf <= cache_tree_leaf(object->nr_pages - 1);
 		     leaf++)
 			look_at_leaf(host, object, leaf, &found);
+		found.wrong += object->tree && found.present != object->present;
 	}
 	found.shadows += elsewhere;
 	record_invariant(
