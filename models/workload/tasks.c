@@ -51,7 +51,8 @@ enum { OPS, RATE, OOM, READS, MISSES };
 
 static const struct metric metrics[] = {
 	[OPS] = { "task.ops", "1", METRIC_COUNTER, "work done, in the workload's own unit (pages, reads)" },
-	[RATE] = { "task.rate", "1/s", METRIC_RATE, "work done per second of simulated time" },
+	[RATE] = { "task.rate", "1/s", METRIC_RATE,
+		   "work done per second, from when the first of the tasks began until the last ended" },
 	[READS] = { "task.file_reads", "1", METRIC_COUNTER, "pages of files that were accessed" },
 	[MISSES] = { "task.file_misses", "1", METRIC_COUNTER, "of those, read from the device" },
 	[OOM] = { "task.oom", "1", METRIC_COUNTER, "tasks that ended for want of memory" },
@@ -158,6 +159,7 @@ static void task_main(struct task *t, void *arg)
 {
 	struct workload_task *w = arg;
 
+	w->began = t->clock;
 	ops_of(w->options)->run(t, w);
 }
 
@@ -170,6 +172,7 @@ static void task_exit(struct task *t)
 {
 	struct workload_task *w = t->owner;
 
+	w->ended = sim_now(t->sim);
 	cgroup_task_exit(&w->task);
 	if (task_ends(w->options))
 		run_release(w->host->run);
@@ -198,6 +201,7 @@ static void add_task(struct host *host, struct memcg *m, const struct task_optio
 	struct workload_task *w = &host->workloads->tasks[host->workloads->nr];
 
 	w->ordinal = ordinal_of(host->workloads, o);
+	w->began = w->ended = SIM_NEVER;
 	host->workloads->nr++;
 	w->host = host;
 	w->options = o;
@@ -343,11 +347,18 @@ void workload_sample(struct host *host, sim_time_t now)
 
 struct work_done {
 	uint64_t ops, failed, reads, misses;
+	sim_time_t from, to; /* `to` 0: there was no task */
 };
+
+/* Of all that has been added up. */
+static double seconds_of(const struct work_done *done)
+{
+	return done->to > done->from ? sim_seconds(done->to - done->from) : 0;
+}
 
 static void record_work(struct host *host, const char *entity, const struct work_done *done)
 {
-	double seconds = sim_seconds(sim_now(host->sim) - host->workloads->measured_from);
+	double seconds = seconds_of(done);
 
 	record_summary(host->run->record, &metrics[OPS], entity, (double)done->ops);
 	if (seconds > 0)
@@ -362,6 +373,14 @@ static void record_work(struct host *host, const char *entity, const struct work
 
 static void add_work(struct work_done *done, const struct workload_task *w)
 {
+	sim_time_t now = sim_now(w->host->sim), measured_from = w->host->workloads->measured_from;
+	sim_time_t from = w->began > measured_from ? w->began : measured_from;
+	sim_time_t to = w->ended < now ? w->ended : now;
+
+	if (from < to) {
+		done->from = done->to && done->from < from ? done->from : from;
+		done->to = done->to > to ? done->to : to;
+	}
 	done->ops += w->ops - w->ops_before;
 	done->failed += w->failed;
 	done->reads += w->reads - w->reads_before;

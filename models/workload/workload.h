@@ -41,6 +41,7 @@ struct workload_task {
 	uint64_t ops;           /* work done; run() adds to it */
 	uint64_t reads, misses; /* accesses to files, and those that had to read the device */
 	uint64_t ops_before, reads_before, misses_before; /* of those, before the end of the warm-up */
+	sim_time_t began, ended;                          /* its life; SIM_NEVER: not yet */
 	struct memcg *oom;                                /* the level whose limit ended it */
 	bool failed;                                      /* it ended for want of memory */
 	void *state;                                      /* run()'s own, in the arena */

@@ -61,7 +61,7 @@ static struct summary_cell describe(const double *values, uint32_t nr)
 }
 
 static bool read_cell(struct summary_cell *cell, sqlite3_stmt *stmt, const struct summary_data *d,
-		      const struct summary_variant *v, const struct summary_row *row)
+		      const struct summary_variant *v, const struct summary_row *row, const char *entity)
 {
 	double *values = xcalloc(v->done, sizeof(*values));
 	uint32_t nr = 0;
@@ -69,7 +69,7 @@ static bool read_cell(struct summary_cell *cell, sqlite3_stmt *stmt, const struc
 	sqlite3_bind_text(stmt, 1, d->experiment, -1, SQLITE_STATIC);
 	sqlite3_bind_text(stmt, 2, v->name, -1, SQLITE_STATIC);
 	sqlite3_bind_text(stmt, 3, row->metric, -1, SQLITE_STATIC);
-	sqlite3_bind_text(stmt, 4, row->entity, -1, SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 4, entity ? entity : row->entity, -1, SQLITE_STATIC);
 	while (nr < v->done && sqlite3_step(stmt) == SQLITE_ROW)
 		values[nr++] = scaled(row, sqlite3_column_double(stmt, 0));
 	*cell = describe(values, nr);
@@ -85,31 +85,61 @@ static bool has_value(const struct summary_data *d, const struct summary_line *l
 	return false;
 }
 
+/* entity NULL: all that the row is for. */
 static bool read_line(struct summary_data *d, struct store *s, const struct summary_table *table,
-		      const struct summary_row *row)
+		      const struct summary_row *row, const char *entity)
 {
-	static const char *const combine[] = { "avg", "sum", "max" };
+	static const char *const combine[] = { "avg", "sum", "max", "sum" };
 	struct summary_line line = { .table = table, .row = row };
 	char *sql = xasprintf(
 		"SELECT %s(value) AS x FROM run JOIN summary USING (run_id) WHERE experiment = ?1"
-		" AND variant = ?2 AND status = 'done' AND metric = ?3 AND entity GLOB ?4"
+		" AND variant = ?2 AND status = 'done' AND metric = ?3 AND entity %s ?4"
 		" GROUP BY run_id ORDER BY x",
-		combine[row->combine]);
+		combine[row->combine], entity ? "=" : "GLOB");
 	sqlite3_stmt *stmt = store_prepare(s, sql);
 	bool ok = stmt;
 
 	free(sql);
 	line.cells = xcalloc(d->nr_variants, sizeof(*line.cells));
 	for (size_t i = 0; ok && i < d->nr_variants; i++)
-		ok = read_cell(&line.cells[i], stmt, d, &d->variants[i], row);
+		ok = read_cell(&line.cells[i], stmt, d, &d->variants[i], row, entity);
 	sqlite3_finalize(stmt);
 	if (!ok || !has_value(d, &line)) {
 		free(line.cells);
 		return ok || failed(s);
 	}
+	line.entity = entity ? xstrdup(entity) : NULL;
 	d->lines = xreallocarray(d->lines, d->nr_lines + 1, sizeof(*d->lines));
 	d->lines[d->nr_lines++] = line;
 	return true;
+}
+
+/* A line for each entity, in the order of their names. */
+static bool read_each(struct summary_data *d, struct store *s, const struct summary_table *table,
+		      const struct summary_row *row)
+{
+	sqlite3_stmt *stmt = store_prepare(
+		s, "SELECT DISTINCT entity FROM run JOIN summary USING (run_id) WHERE experiment = ?1"
+		   " AND status = 'done' AND metric = ?2 AND entity GLOB ?3 ORDER BY entity LIMIT ?4");
+	bool ok = stmt;
+
+	if (!stmt)
+		return failed(s);
+	sqlite3_bind_text(stmt, 1, d->experiment, -1, SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 2, row->metric, -1, SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 3, row->entity, -1, SQLITE_STATIC);
+	sqlite3_bind_int(stmt, 4, SUMMARY_EACH_MOST);
+	while (ok && sqlite3_step(stmt) == SQLITE_ROW)
+		ok = read_line(d, s, table, row, (const char *)sqlite3_column_text(stmt, 0));
+	return (sqlite3_finalize(stmt) == SQLITE_OK && ok) || failed(s);
+}
+
+static bool read_row(struct summary_data *d, struct store *s, const struct summary_table *table,
+		     const struct summary_row *row)
+{
+	if (row->combine == SUMMARY_EACH)
+		return read_each(d, s, table, row);
+	return read_line(d, s, table, row, NULL);
 }
 
 bool summary_read(struct summary_data *d, struct store *s, const char *experiment,
@@ -123,7 +153,7 @@ bool summary_read(struct summary_data *d, struct store *s, const char *experimen
 		return false;
 	for (size_t i = 0; i < nr && d->nr_variants; i++)
 		for (size_t j = 0; j < tables[i]->nr; j++)
-			if (!read_line(d, s, tables[i], &tables[i]->rows[j]))
+			if (!read_row(d, s, tables[i], &tables[i]->rows[j]))
 				return false;
 	return true;
 }
@@ -132,12 +162,19 @@ void summary_release(struct summary_data *d)
 {
 	for (size_t i = 0; i < d->nr_variants; i++)
 		free(d->variants[i].name);
-	for (size_t i = 0; i < d->nr_lines; i++)
+	for (size_t i = 0; i < d->nr_lines; i++) {
+		free(d->lines[i].entity);
 		free(d->lines[i].cells);
+	}
 	free(d->variants);
 	free(d->lines);
 	free(d->experiment);
 	free(d->scenario);
+}
+
+const char *summary_label(const struct summary_line *line)
+{
+	return line->entity ? line->entity : line->row->label;
 }
 
 double summary_difference(const struct summary_cell *base, const struct summary_cell *cell)

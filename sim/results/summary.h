@@ -21,11 +21,12 @@
 
 #include "sim/results/store.h"
 
-/* What becomes of several entities in one run. */
-enum summary_combine { SUMMARY_MEAN, SUMMARY_SUM, SUMMARY_MAX };
+/* What becomes of several entities in one run. EACH: a row of its own for each, labelled with its name. */
+enum summary_combine { SUMMARY_MEAN, SUMMARY_SUM, SUMMARY_MAX, SUMMARY_EACH };
+#define SUMMARY_EACH_MOST 12 /* rows of that kind */
 
 struct summary_row {
-	const char *label;  /* "read latency p99"; the shorter, the more fits beside it */
+	const char *label;  /* "read latency p99"; the shorter, the more fits beside it; EACH: NULL */
 	const char *metric; /* of the summary table */
 	const char *entity; /* a name, or a pattern of SQLite's GLOB for many */
 	enum summary_combine combine;

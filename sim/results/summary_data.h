@@ -22,6 +22,7 @@ struct summary_cell {
 struct summary_line {
 	const struct summary_table *table;
 	const struct summary_row *row;
+	char *entity; /* SUMMARY_EACH: its label; NULL: that of the row */
 	struct summary_cell *cells; /* one a variant */
 };
 
@@ -36,6 +37,7 @@ struct summary_data {
 bool summary_read(struct summary_data *d, struct store *s, const char *experiment,
 		  const struct summary_table *const *tables, size_t nr);
 void summary_release(struct summary_data *d);
+const char *summary_label(const struct summary_line *line);
 
 /* (cell - base) / base in percent; NAN where that has no meaning. */
 double summary_difference(const struct summary_cell *base, const struct summary_cell *cell);

@@ -34,7 +34,7 @@ static void csv_line(FILE *out, const struct summary_line *line, const struct su
 {
 	const char *const strings[] = {
 		line->table->title,
-		line->row->label,
+		summary_label(line),
 		line->row->metric,
 		line->row->entity,
 		line->row->unit ? line->row->unit : "",
@@ -96,7 +96,7 @@ void summary_write_json(const struct summary_data *d, FILE *out)
 
 		fputs(i ? ",\n {" : "\n {", out);
 		json_field(out, "table", line->table->title);
-		json_field(out, "label", line->row->label);
+		json_field(out, "label", summary_label(line));
 		json_field(out, "metric", line->row->metric);
 		json_field(out, "entity", line->row->entity);
 		json_field(out, "unit", line->row->unit);

@@ -24,6 +24,14 @@ struct block {
 	int label;       /* width */
 };
 
+/* A percentage of which whole numbers would say nothing has a decimal. */
+static char *spread_text(const struct summary_row *row, const struct summary_cell *cell)
+{
+	double percent = cell->spread / fabs(cell->median) * 100;
+
+	return xasprintf("%.*f +-%.*f%%", row->decimals, cell->median, percent > 0 && percent < 0.95, percent);
+}
+
 /* "12.34 +-5%": the spread in percent, or as it is where a percentage would mean nothing. */
 static char *cell_text(const struct summary_row *row, const struct summary_cell *cell)
 {
@@ -33,17 +41,17 @@ static char *cell_text(const struct summary_row *row, const struct summary_cell 
 		return xasprintf("%.*f", row->decimals, cell->median);
 	if (cell->median == 0)
 		return xasprintf("%.*f +-%.*f", row->decimals, cell->median, row->decimals, cell->spread);
-	return xasprintf("%.*f +-%.0f%%", row->decimals, cell->median,
-			 cell->spread / fabs(cell->median) * 100);
+	return spread_text(row, cell);
 }
 
 /* "read latency p99, us", cut to `width` before the unit. */
-static char *label_text(const struct summary_row *row, int width)
+static char *label_text(const struct summary_line *line, int width)
 {
+	const struct summary_row *row = line->row;
 	int unit = row->unit ? (int)strlen(row->unit) + 2 : 0;
 	int room = width > unit ? width - unit : 0;
 
-	return xasprintf("%.*s%s%s", room, row->label, row->unit ? ", " : "", row->unit ? row->unit : "");
+	return xasprintf("%.*s%s%s", room, summary_label(line), row->unit ? ", " : "", row->unit ? row->unit : "");
 }
 
 /* "+183.3% *"; from a factor of ten on, "x12.3". */
@@ -100,7 +108,7 @@ static int label_width(const struct summary_data *d, const int *widths)
 	}
 	room = WIDTH - GAP - pair;
 	for (size_t i = 0; i < d->nr_lines; i++) {
-		int own = width_of(label_text(d->lines[i].row, WIDTH));
+		int own = width_of(label_text(&d->lines[i], WIDTH));
 		int title = (int)strlen(d->lines[i].table->title);
 
 		own = title > own ? title : own;
@@ -140,7 +148,7 @@ static void put_title(FILE *out, const struct summary_data *d, const struct bloc
 
 static void put_line(FILE *out, const struct block *b, const int *widths, const struct summary_line *line)
 {
-	char *label = label_text(line->row, b->label);
+	char *label = label_text(line, b->label);
 
 	fprintf(out, "%-*s", b->label + GAP, label);
 	free(label);
