@@ -159,6 +159,19 @@ static void many(void **state)
 	record_free(r);
 }
 
+/* rmdir of what is empty, and of what is not. */
+static void removed(void **state)
+{
+	(void)state;
+	struct record *r = run_text(HOST "cgroups:\n- name: a\n" HOLDER("h", 100) "\n- name: b\n"
+					 "events: [ { at: 1s, cgroup: /*, rmdir: true } ]\n");
+
+	assert_int_equal(value(r, "cgroup_write.refused", "/a"), 1);
+	assert_int_equal(value(r, "cgroup_write.refused", "/b"), 0);
+	assert_int_equal(value(r, "memhog.position", "h"), 101);
+	record_free(r);
+}
+
 static void refused(const char *event, const char *what)
 {
 	char text[1024], said[1024];
@@ -191,6 +204,7 @@ int main(void)
 		cmocka_unit_test(max_below_use),  cmocka_unit_test(max_down_and_up),
 		cmocka_unit_test(high_below_use), cmocka_unit_test(reclaim_on_demand),
 		cmocka_unit_test(new_protection), cmocka_unit_test(many),
+		cmocka_unit_test(removed),
 		cmocka_unit_test(nonsense),
 	};
 

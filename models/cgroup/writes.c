@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/cgroup/life.h"
 #include "models/cgroup/options.h"
 #include "models/cgroup/results.h"
 #include "models/host/costs.h"
@@ -22,6 +23,7 @@ struct write_options {
 	sim_time_t at;
 	const char *cgroup;
 	uint64_t min, low, high, max, swap_max, reclaim; /* bytes, as far as they are there */
+	bool rmdir;
 };
 
 #define FILE_ROW(key_, field_, help_)                                                                \
@@ -40,6 +42,8 @@ static const struct option rows[] = {
 	FILE_ROW("memory.swap.max", swap_max, "new limit of swap; what is in swap stays there"),
 	OPTION_AS("memory.reclaim", struct write_options, reclaim, OPT_BYTES,
 		  .help = "that much is to be reclaimed", .source = "cgroup v2, memory.reclaim"),
+	OPTION(struct write_options, rmdir, OPT_BOOL, .fallback = "false",
+	       .help = "the cgroup is removed, after all writes; refused while it has tasks or cgroups"),
 };
 static const struct option_table table = OPTION_TABLE("event", struct write_options, rows);
 
@@ -108,6 +112,8 @@ static void check_root(const struct write_options *o, struct complaints *c)
 		if (files[k].set && is_written(o, &files[k]))
 			complain(c, option_where(o, files[k].name), "%s: the root has no such file",
 				 files[k].name);
+	if (o->rmdir)
+		complain(c, option_where(o, "rmdir"), "rmdir: the root stays");
 }
 
 void cgroup_writes_check(const struct scenario *s, struct complaints *c)
@@ -117,7 +123,7 @@ void cgroup_writes_check(const struct scenario *s, struct complaints *c)
 
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct write_options *o = list->items[i];
-		bool any = false;
+		bool any = o->rmdir;
 
 		for (size_t k = 0; k < NR_FILES; k++)
 			any |= is_written(o, &files[k]);
@@ -126,7 +132,7 @@ void cgroup_writes_check(const struct scenario *s, struct complaints *c)
 		if (o->cgroup && !o->cgroup[strspn(o->cgroup, "/")])
 			check_root(o, c);
 		if (!any)
-			complain(c, option_where(o, NULL), "event: names no file that is written");
+			complain(c, option_where(o, NULL), "event: names no file that is written, and no rmdir");
 		if (!run->until_done && o->at >= run->until)
 			complain(c, option_where(o, "at"), "at: the run is over by then");
 	}
@@ -156,6 +162,19 @@ static void write_file(struct task *t, struct memcg *m, const struct write_optio
 	m->write_time += t->clock - from;
 }
 
+/* The caller has a reference, which ends here. */
+static void write_to(struct task *t, struct memcg *m, const struct write_options *o)
+{
+	for (size_t k = 0; k < NR_FILES; k++)
+		if (is_written(o, &files[k]) && m->life == MEMCG_ONLINE)
+			write_file(t, m, o, &files[k]);
+	task_sync(t);
+	if (o->rmdir && m->life == MEMCG_ONLINE && cgroup_rmdir(t, m) != CGROUP_OK)
+		m->writes_refused++;
+	task_sync(t);
+	memcg_put(t, m);
+}
+
 static void writer_run(struct task *t, void *arg)
 {
 	struct writer *w = arg;
@@ -164,9 +183,11 @@ static void writer_run(struct task *t, void *arg)
 	uint32_t room = host->cgroups->nr, nr = memcg_match(host, w->options->cgroup, all);
 
 	for (uint32_t i = 0; i < nr; i++)
-		for (size_t k = 0; k < NR_FILES; k++)
-			if (is_written(w->options, &files[k]))
-				write_file(t, all[i], w->options, &files[k]);
+		if (!memcg_tryget(all[i]))
+			all[i] = NULL;
+	for (uint32_t i = 0; i < nr; i++)
+		if (all[i])
+			write_to(t, all[i], w->options);
 	sim_free(host->sim, all, room * sizeof(*all));
 	run_release(host->run);
 }
@@ -192,10 +213,10 @@ void cgroup_writes_build(struct host *host)
 
 void cgroup_writes_results(struct host *host)
 {
-	for (uint32_t i = 0; i < host->cgroups->nr; i++) {
-		const struct memcg *m = host->cgroups->all[i];
+	const struct memcg *m;
 
-		if (!m->write_time)
+	for (uint32_t i = 0; (m = memcg_at(host->cgroups, &i)); i++) {
+		if (!m->write_time && !m->writes_refused)
 			continue;
 		record_summary(host->run->record, &metrics[TIME], m->path, sim_nanoseconds(m->write_time));
 		record_summary(host->run->record, &metrics[REFUSED], m->path, (double)m->writes_refused);
