@@ -50,11 +50,8 @@ static const struct {
 	const char *name;
 	void (*run)(struct bench *b);
 } parts[] = {
-	{ "engine", bench_engine },
-	{ "startup", bench_startup },
-	{ "paths", bench_paths },
-	{ "reclaim", bench_reclaim },
-	{ "memory", bench_memory },
+	{ "engine", bench_engine },   { "startup", bench_startup }, { "paths", bench_paths },
+	{ "reclaim", bench_reclaim }, { "memory", bench_memory },
 };
 
 static int usage(void)

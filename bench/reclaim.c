@@ -11,8 +11,8 @@
 #include "bench/host.h"
 #include "models/page/page.h"
 
-#define HOST                                                                                      \
-	"schema: 1\nscenario: bench\nkernel: v6.12\nhost: { cpus: 1, memory: 1GiB }\n"           \
+#define HOST                                                                                  \
+	"schema: 1\nscenario: bench\nkernel: v6.12\nhost: { cpus: 1, memory: 1GiB }\n"        \
 	"devices: [ { name: z, device: zram, size: 1GiB, ratio: 4 } ]\nswap: { device: z }\n" \
 	"cgroups: [ { name: a, children: [ { name: b } ] } ]\n"
 

@@ -163,8 +163,9 @@ static void many(void **state)
 static void removed(void **state)
 {
 	(void)state;
-	struct record *r = run_text(HOST "cgroups:\n- name: a\n" HOLDER("h", 100) "\n- name: b\n"
-					 "events: [ { at: 1s, cgroup: /*, rmdir: true } ]\n");
+	struct record *r = run_text(HOST "cgroups:\n- name: a\n" HOLDER(
+		"h", 100) "\n- name: b\n"
+			  "events: [ { at: 1s, cgroup: /*, rmdir: true } ]\n");
 
 	assert_int_equal(value(r, "cgroup_write.refused", "/a"), 1);
 	assert_int_equal(value(r, "cgroup_write.refused", "/b"), 0);
@@ -204,8 +205,7 @@ int main(void)
 		cmocka_unit_test(max_below_use),  cmocka_unit_test(max_down_and_up),
 		cmocka_unit_test(high_below_use), cmocka_unit_test(reclaim_on_demand),
 		cmocka_unit_test(new_protection), cmocka_unit_test(many),
-		cmocka_unit_test(removed),
-		cmocka_unit_test(nonsense),
+		cmocka_unit_test(removed),        cmocka_unit_test(nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

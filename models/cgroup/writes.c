@@ -132,7 +132,8 @@ void cgroup_writes_check(const struct scenario *s, struct complaints *c)
 		if (o->cgroup && !o->cgroup[strspn(o->cgroup, "/")])
 			check_root(o, c);
 		if (!any)
-			complain(c, option_where(o, NULL), "event: names no file that is written, and no rmdir");
+			complain(c, option_where(o, NULL),
+				 "event: names no file that is written, and no rmdir");
 		if (!run->until_done && o->at >= run->until)
 			complain(c, option_where(o, "at"), "at: the run is over by then");
 	}

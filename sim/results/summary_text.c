@@ -29,7 +29,8 @@ static char *spread_text(const struct summary_row *row, const struct summary_cel
 {
 	double percent = cell->spread / fabs(cell->median) * 100;
 
-	return xasprintf("%.*f +-%.*f%%", row->decimals, cell->median, percent > 0 && percent < 0.95, percent);
+	return xasprintf("%.*f +-%.*f%%", row->decimals, cell->median, percent > 0 && percent < 0.95,
+			 percent);
 }
 
 /* "12.34 +-5%": the spread in percent, or as it is where a percentage would mean nothing. */
@@ -51,7 +52,8 @@ static char *label_text(const struct summary_line *line, int width)
 	int unit = row->unit ? (int)strlen(row->unit) + 2 : 0;
 	int room = width > unit ? width - unit : 0;
 
-	return xasprintf("%.*s%s%s", room, summary_label(line), row->unit ? ", " : "", row->unit ? row->unit : "");
+	return xasprintf("%.*s%s%s", room, summary_label(line), row->unit ? ", " : "",
+			 row->unit ? row->unit : "");
 }
 
 /* "+183.3% *"; from a factor of ten on, "x12.3". */
