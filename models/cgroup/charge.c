@@ -111,8 +111,12 @@ static bool charge_slowly(struct task *t, struct memcg *m, uint32_t nr, struct m
 
 	for (;;) {
 		if (try_counters(t, m, batch, &over)) {
-			settle(t, m, nr, batch);
+			if (batch > nr)
+				stock_refill(t, m, batch - nr);
+			m->host->cgroups->walks++; /* it may reclaim, and the pages are nobody's yet */
 			memcg_note_high(t, m, batch);
+			m->host->cgroups->walks--;
+			settle(t, m, nr, nr);
 			return true;
 		}
 		struct memcg *level = counter_owner(over);
