@@ -50,7 +50,7 @@ static void evict_and_read(struct task *t, void *arg)
 	read_range(t, r, f, 10, 1, FILE_MISS);
 	assert_int_equal(rig_seen.refaults, 1);
 	assert_int_equal(rig_seen.refaulted.stamp, 10);
-	assert_int_equal(rig_seen.refaulted.memcg, r->c->id);
+	assert_int_equal(rig_seen.refaulted.css_id, r->c->css_id);
 	assert_false(rig_seen.in_fault);
 	assert_int_equal(count->refaults, 1);
 	assert_int_equal(count->shadows_gone, 1);
