@@ -100,6 +100,18 @@ static void add_work(struct record *r, uint32_t depth)
 	record_module(r, "stat_update", "rstat_none");
 }
 
+/* Half of what a daemon decided was wrong. */
+static void add_decisions(struct record *r)
+{
+	static const struct metric taken = { "decision.taken", "1", METRIC_COUNTER, "" };
+	static const struct metric wrong = { "decision.wrong", "1", METRIC_COUNTER, "" };
+
+	record_summary(r, &taken, "victim:d", 8);
+	record_summary(r, &wrong, "victim:d", 4);
+	record_summary(r, &taken, "never_wrong", 8);
+	record_summary(r, &wrong, "never_wrong", 0);
+}
+
 /* Names that would do harm in a command, and that a data file has to carry. */
 static void add_run(struct store *s, const char *variant, uint64_t latency_ns, uint32_t nr)
 {
@@ -127,6 +139,7 @@ static void add_run(struct store *s, const char *variant, uint64_t latency_ns, u
 	add_memory(r, &h);
 	add_locks(r, latency_ns);
 	add_work(r, nr);
+	add_decisions(r);
 	record_finish(r, &(struct record_end){ .done = true });
 	assert_true(id > 0 && store_finish(s, id, r));
 	histogram_release(&h);
@@ -261,6 +274,11 @@ static void figures_show_what_is_there(void **state)
 	text = draw_text(state, "throughput-against-threads", NULL);
 	assert_non_null(strstr(text, "of worker"));
 	assert_non_null(strstr(text, "rstat_none"));
+	free(text);
+	text = draw_text(state, "wrong-decisions", NULL);
+	assert_non_null(strstr(text, "victim:d"));
+	assert_non_null(strstr(text, "4 of 8"));
+	assert_null(strstr(text, "never_wrong"));
 	free(text);
 	text = draw_text(state, "lock-wait-by-class", NULL);
 	assert_non_null(strstr(text, "lru_lock"));
