@@ -33,6 +33,26 @@ static void test_band_and_slack(void **state)
 	assert_false(is_in(1, NAN, 1e9, 1e9));
 }
 
+/* Which of two courses a row of 100, 3 % is judged by. */
+static bool second(double a, double b)
+{
+	const struct verdict first = { 100, a, a / 100 - 1, is_in(100, a, 0.03, 0) };
+	const struct verdict other = { 100, b, b / 100 - 1, is_in(100, b, 0.03, 0) };
+
+	return validate_second(&first, &other);
+}
+
+static void test_courses(void **state)
+{
+	(void)state;
+	assert_false(second(102, 100)); /* the first is good enough */
+	assert_true(second(110, 102));
+	assert_true(second(110, 95));
+	assert_false(second(95, 110));
+	assert_false(second(110, NAN)); /* there is no other */
+	assert_false(second(NAN, NAN));
+}
+
 static void test_bounds(void **state)
 {
 	struct validate_row row = { .is = VALIDATE_AT_MOST, .band = 1, .slack = 10 };
@@ -156,6 +176,7 @@ int main(void)
 		cmocka_unit_test(test_band_and_slack),   cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_means_and_ratios), cmocka_unit_test(test_published),
 		cmocka_unit_test(test_published_wrong),  cmocka_unit_test(test_value),
+		cmocka_unit_test(test_courses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

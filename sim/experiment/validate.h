@@ -33,6 +33,7 @@ enum validate_is { VALIDATE_ABOUT, VALIDATE_AT_LEAST, VALIDATE_AT_MOST };
 struct validate_row {
 	const char *source, *row;
 	const char *metric, *entity, *variant;
+	const char *or_variant; /* another course of the same system; NULL or empty: there is none */
 	const char *relative_to;
 	const char *per; /* metric of the same entity that the value is divided by; NULL: none */
 	double published;
@@ -63,6 +64,9 @@ struct verdict {
 /* `base` is the mean of the variant that the row is relative to; not used by others. */
 struct verdict validate_judge(const struct validate_row *row, double published, const struct mean *simulated,
 			      const struct mean *base);
+
+/* Of two courses that a system may take: is the row judged by the second, as the first does not meet it? */
+bool validate_second(const struct verdict *first, const struct verdict *second);
 
 /* What a row is about, in a record: one of its summary values, or a quotient of two; false: it has none. */
 bool validate_value(const struct record *r, const struct validate_row *row, double *value);

@@ -43,7 +43,7 @@ struct rows {
 	const struct scenario_set *set;
 	const struct validate_row *const *rows;
 	size_t nr;
-	struct mean *values, *bases; /* by row */
+	struct mean *values, *others, *bases; /* by row; others: of or_variant */
 	bool failed;
 };
 
@@ -77,12 +77,18 @@ static bool is_variant(const struct rows *r, const char *name, const struct scen
 	return name ? !strcmp(name, scenario_variant_name(s)) : s == scenario_variant(r->set, 0);
 }
 
+static bool has_other(const struct validate_row *row)
+{
+	return row->or_variant && *row->or_variant;
+}
+
 static bool needed(const struct validate *v, const struct rows *r, const struct scenario *s)
 {
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct validate_row *row = r->rows[i];
 
 		if (wanted(v, row) && (is_variant(r, row->variant, s) ||
+				       (has_other(row) && is_variant(r, row->or_variant, s)) ||
 				       (row->relative_to && is_variant(r, row->relative_to, s))))
 			return true;
 	}
@@ -113,6 +119,8 @@ static bool finished(void *arg, const struct job *job, struct record *record)
 
 		if (is_variant(r, row->variant, job->scenario))
 			add_value(record, row, &r->values[i]);
+		if (has_other(row) && is_variant(r, row->or_variant, job->scenario))
+			add_value(record, row, &r->others[i]);
 		if (row->relative_to && is_variant(r, row->relative_to, job->scenario))
 			add_value(record, row, &r->bases[i]);
 	}
@@ -167,9 +175,13 @@ static void format_band(const struct validate_row *row, char text[64])
 		snprintf(text, 64, "%g%%", 100 * row->band);
 }
 
-static void print_row(struct validate *v, const struct validate_row *row, const struct verdict *d)
+/* `other`: the verdict is on the row's or_variant. */
+static void print_row(struct validate *v, const struct validate_row *row, const struct verdict *d, bool other)
 {
-	char published[32], simulated[32], error[32], band[64];
+	char published[32], simulated[32], error[32], band[64], name[256];
+
+	snprintf(name, sizeof(name), "%s%s%s%s", row->row, other ? " [" : "", other ? row->or_variant : "",
+		 other ? "]" : "");
 
 	format_number(d->published, published);
 	format_number(d->simulated, simulated);
@@ -178,10 +190,10 @@ static void print_row(struct validate *v, const struct validate_row *row, const 
 	v->nr_rows++;
 	v->nr_in += d->in;
 	if (v->format == FORMAT_CSV)
-		printf("%s,\"%s\",%s,%s,%s,%s,%s,%s,%s\n", row->source, row->row, row->metric, published,
+		printf("%s,\"%s\",%s,%s,%s,%s,%s,%s,%s\n", row->source, name, row->metric, published,
 		       simulated, error, band, d->in ? "in" : "out", row->fitted ? "C" : "P");
 	else
-		printf("%-12s %-40s %-22s %10s %10s %10s  %-9s %-3s %s\n", row->source, row->row, row->metric,
+		printf("%-12s %-40s %-22s %10s %10s %10s  %-9s %-3s %s\n", row->source, name, row->metric,
 		       published, simulated, error, band, d->in ? "in" : "OUT", row->fitted ? "C" : "P");
 }
 
@@ -200,8 +212,10 @@ static int judge(struct validate *v, const struct rows *r, const char *path)
 			return STATUS_WRONG;
 		}
 		struct verdict d = validate_judge(r->rows[i], published, &r->values[i], &r->bases[i]);
+		struct verdict e = validate_judge(r->rows[i], published, &r->others[i], &r->bases[i]);
+		bool other = has_other(r->rows[i]) && validate_second(&d, &e);
 
-		print_row(v, r->rows[i], &d);
+		print_row(v, r->rows[i], other ? &e : &d, other);
 	}
 	fflush(stdout);
 	return r->failed ? STATUS_FAILED : STATUS_DONE;
@@ -217,10 +231,12 @@ static int validate_file(struct validate *v, const char *path)
 		return STATUS_WRONG;
 	r.nr = validate_rows(set, &r.rows);
 	r.values = xcalloc(r.nr, sizeof(*r.values));
+	r.others = xcalloc(r.nr, sizeof(*r.others));
 	r.bases = xcalloc(r.nr, sizeof(*r.bases));
 	v->interrupted = !simulate(v, &r);
 	status = v->interrupted ? STATUS_FAILED : judge(v, &r, path);
 	free(r.values);
+	free(r.others);
 	free(r.bases);
 	scenario_free(set);
 	return status;
