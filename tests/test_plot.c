@@ -185,7 +185,7 @@ static void check_file(const char *path, const char *begins)
 static void every_figure_makes_files(void **state)
 {
 	struct store *s;
-	size_t nr;
+	size_t nr, drawn = 0;
 	char **figures;
 
 	need_gnuplot();
@@ -195,25 +195,19 @@ static void every_figure_makes_files(void **state)
 	for (size_t i = 0; i < nr; i++) {
 		for (size_t j = 0; j < sizeof(files) / sizeof(files[0]); j++) {
 			char *path = scratch_path(state, files[j].name), *error = NULL;
+			bool empty = false;
 			struct plot_request r = { FIGURES, figures[i], .format = files[j].format,
-						  .output = path };
+						  .output = path, .empty = &empty };
 
-			if (!strcmp(figures[i], "read-latency-histogram")) {
-				assert_false(plot_figure(s, &r, &error));
-				assert_non_null(strstr(error, "is text"));
+			/* Some need what this file has not (a sweep of two options), one is text. */
+			if (!plot_figure(s, &r, &error)) {
+				if (!empty)
+					fail_msg("%s: %s", figures[i], error);
 				free(error);
 				free(path);
 				continue;
 			}
-			if (!strcmp(figures[i], "error-by-period-and-cpus")) { /* needs a sweep of both */
-				assert_false(plot_figure(s, &r, &error));
-				assert_non_null(strstr(error, "nothing to draw"));
-				free(error);
-				free(path);
-				continue;
-			}
-			if (!plot_figure(s, &r, &error))
-				fail_msg("%s: %s", figures[i], error);
+			drawn++;
 			check_file(path, files[j].begins);
 			assert_int_equal(scratch_files(state), 2);
 			unlink(path);
@@ -221,6 +215,7 @@ static void every_figure_makes_files(void **state)
 		}
 		free(figures[i]);
 	}
+	assert_true(drawn >= 20);
 	free(figures);
 	store_close(s);
 }
@@ -317,8 +312,7 @@ static void what_cannot_be_drawn_is_said(void **state)
 	char *path = scratch_path(state, "x.png"), *nowhere = scratch_path(state, "none/x.png");
 
 	refuses(state, &(struct plot_request){ FIGURES, "no-such", .format = PLOT_PNG, .output = path },
-		"there is no figure 'no-such'; there are: list-lru-wait-against-cgroups, "
-		"lock-wait-against-cpus");
+		"there is no figure 'no-such'; there are: error-by-period-and-cpus, ");
 	refuses(state, &(struct plot_request){ FIGURES, "../read-latency-cdf", .output = path },
 		"there is no figure");
 	refuses(state,
