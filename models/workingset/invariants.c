@@ -19,6 +19,16 @@ struct found {
 	uint64_t present;        /* pages of the object at hand */
 };
 
+static void look_at_page(const struct host *host, const struct page_object *object, uint64_t index,
+			 struct found *found)
+{
+	const struct page *page = page_of(host, slot_frame(object->slots[index]));
+
+	found->present++;
+	found->wrong += object->kind != OBJECT_SWAP && /* there it is another object's */
+			(page->object != object->id || page->index != index);
+}
+
 static void look_at_leaf(const struct host *host, const struct page_object *object, uint64_t i,
 			 struct found *found)
 {
@@ -26,6 +36,8 @@ static void look_at_leaf(const struct host *host, const struct page_object *obje
 
 	if (object->tree->single) {
 		found->shadows += slot_is_shadow(object->slots[0]);
+		if (object->slots[0] && !slot_is_value(object->slots[0]))
+			look_at_page(host, object, 0, found);
 		return;
 	}
 	uint64_t from = i << CACHE_SLOTS_LOG, count = 0, values = 0;
@@ -43,11 +55,7 @@ static void look_at_leaf(const struct host *host, const struct page_object *obje
 			found->shadows += slot_is_shadow(slot);
 			continue;
 		}
-		const struct page *page = page_of(host, slot_frame(slot));
-
-		found->present++;
-		found->wrong += object->kind != OBJECT_SWAP && /* there it is another object's */
-				(page->object != object->id || page->index != k);
+		look_at_page(host, object, k, found);
 	}
 	bool shadows_only = object->tree->lists && count && count == values;
 
