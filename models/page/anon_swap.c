@@ -10,6 +10,21 @@
 #include "models/page/anon_impl.h"
 #include "models/pressure/pressure.h"
 
+/* pte_same(): the entry has not been zapped, by the OOM reaper, while the fault slept. */
+static bool still_there(struct task *t, const struct anon_object *a, uint64_t index, swap_slot_t swap)
+{
+	task_sync(t);
+	return a->object.slots[index] == slot_of_swap(swap);
+}
+
+/* The slot is whoever's by now, the frame is of no use, and the touch faults again. */
+static bool start_again(struct task *t, struct anon_object *a, uint64_t index, frame_t frame,
+			struct memcg **failed)
+{
+	pages_release(t, a->memcg->host, &frame, 1);
+	return anon_touch(t, a, index, failed);
+}
+
 bool anon_swap_in(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
 {
 	struct host *host = a->memcg->host;
@@ -18,6 +33,8 @@ bool anon_swap_in(struct task *t, struct anon_object *a, uint64_t index, struct 
 
 	if (!frame)
 		return false;
+	if (!still_there(t, a, index, swap))
+		return start_again(t, a, index, frame, failed);
 	shadow_t shadow = swap_shadow(host, swap);
 
 	if (shadow)
@@ -29,6 +46,8 @@ bool anon_swap_in(struct task *t, struct anon_object *a, uint64_t index, struct 
 	task_sync(t);
 	if (stalled)
 		psi_memstall_leave(t, outer);
+	if (!still_there(t, a, index, swap))
+		return start_again(t, a, index, frame, failed);
 	count_memcg_events(t, a->memcg, PGMAJFAULT, 1);
 	anon_install(t, a, index, frame);
 	page_add_lru(t, host, frame);
