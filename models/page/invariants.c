@@ -70,6 +70,14 @@ static void check_lists(const struct memcg *m, struct page_counts *own, struct r
 	}
 }
 
+/* By so much a counter may differ, of what is counted in two updates between which others come by. */
+static int64_t may_be_off(const struct page_state *ps, enum stat_item item)
+{
+	if (item == NR_SHMEM)
+		return ps->shmem_under_way;
+	return item <= NR_ACTIVE_FILE ? ps->turning : 0;
+}
+
 static void check_counters(const struct memcg *m, const struct page_counts *subtree, struct record *record)
 {
 	static const struct {
@@ -93,7 +101,7 @@ static void check_counters(const struct memcg *m, const struct page_counts *subt
 	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
 		int64_t counter = stat_truth(m, counters[i].item);
 		int64_t off = counter - (int64_t)subtree->of[i];
-		int64_t may = counters[i].item == NR_SHMEM ? m->host->pages->shmem_under_way : 0;
+		int64_t may = may_be_off(m->host->pages, counters[i].item);
 
 		record_invariant(record, "I5", -may <= off && off <= may,
 				 "%s: %s counts %lld, there are %lld pages", m->path, counters[i].name,

@@ -91,9 +91,7 @@ static void drain(struct task *t, struct host *host, struct folio_batch *from,
 	}
 	spin_unlock_irq(t, locked->lock);
 	for (uint32_t i = 0; i < batch.nr; i++) {
-		struct page *page = page_of(host, batch.frames[i]);
-
-		if (!--page->batched && page->flags & PG_ORPHAN)
+		if (page_put(page_of(host, batch.frames[i])))
 			batch.frames[orphans++] = batch.frames[i];
 	}
 	if (orphans)
@@ -208,20 +206,15 @@ void pages_release(struct task *t, struct host *host, frame_t *frames, uint32_t 
 	for (uint32_t i = 0; i < nr; i++) {
 		struct page *page = page_of(host, frames[i]);
 
-		if (page->batched) {
-			page->flags |= PG_ORPHAN;
+		page->flags |= PG_ORPHAN; /* from here on nobody isolates it: page_try_get() */
+		if (page->batched)
 			continue;
-		}
 		if (page->flags & PG_LRU) {
 			struct lruvec *before = locked;
 
 			locked = lruvec_relock_irq(t, host, page, locked);
 			if (!before || locked->lock != before->lock)
 				held = 0;
-			if (page->batched) { /* isolated while the lock was waited for */
-				page->flags |= PG_ORPHAN;
-				continue;
-			}
 			reclaim_ops(host)->del(t, locked, frames[i]);
 			if (++held == SWAP_CLUSTER_MAX) {
 				spin_unlock_irq(t, locked->lock);

@@ -139,6 +139,7 @@ struct page_state {
 	struct workqueue *queue; /* mm_percpu_wq */
 	struct mutex drain_mutex;
 	uint32_t shmem_under_way;     /* pages of which NR_FILE_PAGES is counted, and NR_SHMEM not yet */
+	uint32_t turning;             /* pages that are counted twice or not, as active or inactive */
 	struct mutex shmem_swaplist;  /* shmem_swaplist_mutex, up to 6.16 */
 	struct page_object **objects; /* by page.object */
 	uint32_t nr_objects, objects_capacity;

@@ -38,6 +38,25 @@ static inline void page_copy(struct task *t, const struct host *host)
 	cache_stream(t, PAGE_SIZE);
 }
 
+/* ---- references: page.batched, and one of the page's owner, which is gone when it is an orphan ---- */
+
+/*
+ * folio_try_get(): not if the last reference is gone, for then somebody waits for the lock of the page's list
+ * to take it off and free it.
+ */
+static inline bool page_try_get(struct page *page)
+{
+	if (!page->batched && page->flags & PG_ORPHAN)
+		return false;
+	page->batched++;
+	return true;
+}
+/* folio_put_testzero(): true: that was the last one, and who drops it calls pages_release(). */
+static inline bool page_put(struct page *page)
+{
+	return !--page->batched && page->flags & PG_ORPHAN;
+}
+
 /* ---- frames.c ---- */
 
 /*

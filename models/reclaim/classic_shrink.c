@@ -14,27 +14,34 @@
 
 /* ---- taking off, putting back ---- */
 
-/* isolate_lru_folios(): from the tail; their order is that of the list, oldest first. */
+/*
+ * isolate_lru_folios(): from the tail; their order is that of the list, oldest first. One that is about to be
+ * freed is passed over, to the head. *taken: how many there are in `frames`, of so many scanned.
+ */
 static uint32_t isolate(struct task *t, struct lruvec *lruvec, enum lru_list lru, uint32_t nr,
-			frame_t *frames)
+			frame_t *frames, uint32_t *taken)
 {
 	const struct host *host = lruvec_host(lruvec);
 	struct page *pages = host->pages->pages;
 	struct page_list *list = &classic_of(lruvec)->lists[lru];
-	uint32_t taken = 0;
+	uint32_t scanned = 0;
 
-	while (taken < nr && list->tail) {
+	*taken = 0;
+	for (; scanned < nr && list->tail; scanned++) {
 		frame_t frame = list->tail;
 
 		page_list_del(pages, list, frame);
+		if (!page_try_get(&pages[frame])) {
+			page_list_add(pages, list, frame);
+			continue;
+		}
 		pages[frame].flags &= (uint16_t)~PG_LRU;
-		pages[frame].batched++;
-		frames[taken++] = frame;
+		frames[(*taken)++] = frame;
 	}
-	cpu_defer(t, taken * host->costs->scan_page);
-	lruvec->lru_zone_size[lru] -= taken;
-	mod_lruvec_state(t, lruvec->memcg, lruvec->node, NR_INACTIVE_ANON + lru, -(int64_t)taken);
-	return taken;
+	cpu_defer(t, scanned * host->costs->scan_page);
+	lruvec->lru_zone_size[lru] -= *taken;
+	mod_lruvec_state(t, lruvec->memcg, lruvec->node, NR_INACTIVE_ANON + lru, -(int64_t)*taken);
+	return scanned;
 }
 
 /*
@@ -127,12 +134,12 @@ uint64_t classic_shrink_inactive(struct task *t, struct lruvec *lruvec, enum lru
 	struct shrink_result result;
 	frame_t frames[SWAP_CLUSTER_MAX];
 	enum fate fates[SWAP_CLUSTER_MAX];
-	uint32_t taken, kept, orphans;
+	uint32_t scanned, taken, kept, orphans;
 
 	lru_add_drain(t);
 	spin_lock_irq(t, lruvec->lock);
-	taken = isolate(t, lruvec, lru, nr, frames);
-	count_scan(t, lruvec->memcg, sc, taken, 0);
+	scanned = isolate(t, lruvec, lru, nr, frames, &taken);
+	count_scan(t, lruvec->memcg, sc, scanned, 0);
 	spin_unlock_irq(t, lruvec->lock);
 	if (!taken)
 		return 0;
@@ -149,7 +156,7 @@ uint64_t classic_shrink_inactive(struct task *t, struct lruvec *lruvec, enum lru
 		task_sync(t);
 		pages_release(t, lruvec_host(lruvec), frames, orphans);
 	}
-	sc->nr_scanned += taken;
+	sc->nr_scanned += scanned;
 	return result.freed;
 }
 
@@ -160,13 +167,13 @@ void classic_shrink_active(struct task *t, struct lruvec *lruvec, enum lru_list 
 {
 	struct host *host = lruvec_host(lruvec);
 	frame_t frames[SWAP_CLUSTER_MAX];
-	uint32_t taken, orphans;
+	uint32_t scanned, taken, orphans;
 
 	(void)sc;
 	lru_add_drain(t);
 	spin_lock_irq(t, lruvec->lock);
-	taken = isolate(t, lruvec, lru, nr, frames);
-	count_memcg_events(t, lruvec->memcg, PGREFILL, taken);
+	scanned = isolate(t, lruvec, lru, nr, frames, &taken);
+	count_memcg_events(t, lruvec->memcg, PGREFILL, scanned);
 	spin_unlock_irq(t, lruvec->lock);
 	task_sync(t);
 	for (uint32_t i = 0; i < taken; i++) {

@@ -44,6 +44,26 @@ static enum fate reclaim_page(struct task *t, struct lruvec *lruvec, frame_t fra
 	return page->flags & PG_ORPHAN ? FATE_FREED : fate;
 }
 
+/*
+ * Neither their objects have them any more nor, from here on, reclaim. All references are dropped at once and
+ * not one by one as pages are judged: judging sleeps, and of an orphan whose count has already fallen to that
+ * of a batch the batch would drop the last one, and free what is freed here again.
+ */
+static void release(struct task *t, struct host *host, frame_t *frames, uint32_t nr)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct page *page = page_of(host, frames[i]);
+
+		page->flags |= PG_ORPHAN;
+		if (page_put(page))
+			frames[last++] = frames[i];
+	}
+	if (last)
+		pages_release(t, host, frames, last);
+}
+
 uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frames, enum fate *fates,
 			   uint32_t nr, struct scan_control *sc, judge_fn judge, struct shrink_result *result)
 {
@@ -60,7 +80,6 @@ uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frame
 
 		task_sync(t);
 		if (fate == FATE_FREED) {
-			page->batched--;
 			freed[nr_freed++] = frames[i];
 			continue;
 		}
@@ -70,7 +89,6 @@ uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frame
 		fates[kept++] = fate;
 	}
 	result->freed = nr_freed;
-	if (nr_freed)
-		pages_release(t, host, freed, nr_freed);
+	release(t, host, freed, nr_freed);
 	return kept;
 }

@@ -48,14 +48,18 @@ void mglru_count_pages(struct task *t, struct lruvec *lruvec, enum lru_type type
 void mglru_count_move(struct task *t, struct lruvec *lruvec, enum lru_type type, uint32_t from, uint32_t to)
 {
 	struct mglru *g = mglru_of(lruvec);
+	enum stat_item inactive = type == LRU_ANON ? NR_INACTIVE_ANON : NR_INACTIVE_FILE;
+	bool was = is_active(g, from), is = is_active(g, to);
+	uint32_t *turning = &lruvec_host(lruvec)->pages->turning;
 
-	if (is_active(g, from) == is_active(g, to)) {
-		g->nr_pages[from][type]--;
-		g->nr_pages[to][type]++;
-	} else {
-		mglru_count_pages(t, lruvec, type, from, -1);
-		mglru_count_pages(t, lruvec, type, to, 1);
-	}
+	g->nr_pages[from][type]--;
+	g->nr_pages[to][type]++;
+	if (was == is)
+		return;
+	++*turning;
+	mod_lruvec_state(t, lruvec->memcg, lruvec->node, inactive + was, -1);
+	mod_lruvec_state(t, lruvec->memcg, lruvec->node, inactive + is, 1);
+	--*turning;
 }
 
 uint64_t mglru_total(const struct mglru *g, enum lru_type type)
@@ -146,14 +150,15 @@ void mglru_del(struct task *t, struct lruvec *lruvec, frame_t frame)
 	struct host *host = lruvec_host(lruvec);
 	struct page *page = page_of(host, frame);
 	enum lru_type type = page_type(page);
+	uint32_t gen = (uint32_t)page_gen(page);
 
 	cpu_defer(t, host->costs->lru_del);
 	lru_touch(t, lruvec, host->pages->pages, frame);
 	page_list_del(host->pages->pages, mglru_list(host, mglru_of(lruvec), page_on_list(page), type, frame),
 		      frame);
-	mglru_count_pages(t, lruvec, type, (uint32_t)page_gen(page), -1);
 	page->flags &= (uint16_t)~PG_LRU;
 	page->gen = 0;
+	mglru_count_pages(t, lruvec, type, gen, -1);
 }
 
 /* folio_activate_fn() */

@@ -17,18 +17,21 @@ void mglru_push_on(struct task *t, struct lruvec *lruvec, enum lru_type type, fr
 	struct page *page = page_of(host, frame);
 	uint32_t from = mglru_gen(g->min_seq[type]), to = (uint32_t)page_gen(page);
 
-	if (to == from) {
+	bool moves = to == from;
+
+	if (moves) {
 		to = mglru_gen(g->min_seq[type] + 1);
 		if (mglru_era(host) < ERA_6_18)
 			page->flags &= (uint16_t)~PG_WORKINGSET;
 		page->flags &= (uint16_t)~PG_REFERENCED;
 		page->refs = 0;
-		mglru_count_move(t, lruvec, type, from, to);
 	}
 	page_list_del(host->pages->pages, mglru_list(host, g, page_on_list(page), type, frame), frame);
 	page_set_place(page, to);
 	page_list_add_tail(host->pages->pages, mglru_list(host, g, to, type, frame), frame);
 	cpu_defer(t, host->costs->lru_add);
+	if (moves)
+		mglru_count_move(t, lruvec, type, from, to);
 }
 
 static void leave_oldest(struct mglru *g, enum lru_type type, uint64_t min_seq)
@@ -106,6 +109,8 @@ static bool raise_oldest(struct task *t, struct lruvec *lruvec, enum lru_type ty
 static void open_generation(struct task *t, struct lruvec *lruvec)
 {
 	struct mglru *g = mglru_of(lruvec);
+	struct page_state *ps = lruvec_host(lruvec)->pages;
+	uint32_t turning = 0;
 
 	for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++) {
 		enum stat_item inactive = type == LRU_ANON ? NR_INACTIVE_ANON : NR_INACTIVE_FILE;
@@ -114,10 +119,13 @@ static void open_generation(struct task *t, struct lruvec *lruvec)
 
 		if (!delta)
 			continue;
+		turning += (uint32_t)(delta < 0 ? -delta : delta);
+		ps->turning += (uint32_t)(delta < 0 ? -delta : delta);
 		mod_lruvec_state(t, lruvec->memcg, lruvec->node, inactive, delta);
 		mod_lruvec_state(t, lruvec->memcg, lruvec->node, inactive + 1, -delta);
 	}
 	g->max_seq++;
+	ps->turning -= turning;
 }
 
 bool mglru_age(struct task *t, struct lruvec *lruvec, uint32_t swappiness)

@@ -85,10 +85,13 @@ static bool sort(struct task *t, struct lruvec *lruvec, frame_t frame, enum lru_
 	return false;
 }
 
-static void isolate(struct task *t, struct lruvec *lruvec, frame_t frame)
+/* False: it is about to be freed. */
+static bool isolate(struct task *t, struct lruvec *lruvec, frame_t frame)
 {
 	struct page *page = page_of(lruvec_host(lruvec), frame);
 
+	if (!page_try_get(page))
+		return false;
 	if (!(page->flags & PG_REFERENCED)) {
 		page->refs = 0;
 		if (mglru_era(lruvec_host(lruvec)) < ERA_6_18)
@@ -98,30 +101,40 @@ static void isolate(struct task *t, struct lruvec *lruvec, frame_t frame)
 		page->flags &= (uint16_t)~PG_REFERENCED;
 	page->flags &= (uint16_t)~PG_RECLAIM;
 	mglru_del(t, lruvec, frame);
-	page->batched++;
+	return true;
 }
 
-/* scan_folios(): pages looked at; 0 when that led nowhere. */
+/*
+ * scan_folios(): pages looked at; 0 when that led nowhere. What cannot be isolated goes to the young end of
+ * the list, and when that has become its old end all others have been looked at.
+ */
 static uint64_t scan(struct task *t, struct lruvec *lruvec, struct batch *b, uint32_t limit)
 {
 	struct mglru *g = mglru_of(lruvec);
-	const struct page_list *lists = g->lists[mglru_gen(g->min_seq[b->type])][b->type];
+	struct host *host = lruvec_host(lruvec);
+	uint32_t oldest = mglru_gen(g->min_seq[b->type]);
+	const struct page_list *lists = g->lists[oldest][b->type];
 	uint64_t looked_at = 0, sorted = 0;
 
 	if (mglru_nr_gens(g, b->type) == MGLRU_MIN_GENS)
 		return 0;
-	for (uint32_t zone = 0; zone < MGLRU_ZONES; zone++)
-		while (lists[zone].tail && looked_at < MGLRU_LOOKED_AT && b->nr < MGLRU_BATCH) {
+	for (uint32_t zone = 0; zone < MGLRU_ZONES; zone++) {
+		frame_t skipped = NO_FRAME;
+
+		while (lists[zone].tail != skipped && looked_at < MGLRU_LOOKED_AT && b->nr < MGLRU_BATCH) {
 			frame_t frame = lists[zone].tail;
 
 			looked_at++;
 			if (sort(t, lruvec, frame, b->type, limit)) {
 				sorted++;
-			} else {
-				isolate(t, lruvec, frame);
+			} else if (isolate(t, lruvec, frame)) {
 				b->frames[b->nr++] = frame;
+			} else {
+				to_young_end(host, g, b->type, frame, oldest);
+				skipped = skipped ? skipped : frame;
 			}
 		}
+	}
 	if (sorted)
 		count_memcg_events(t, lruvec->memcg, PGREFILL, sorted);
 	return b->nr || looked_at == MGLRU_LOOKED_AT ? looked_at : 0;

@@ -164,10 +164,10 @@ struct shrink_result {
 	uint64_t activated[2];   /* by type */
 };
 /*
- * Isolated pages (off their lists, PG_LRU clear, page.batched raised by one: reclaim's reference) are judged
- * and freed or left in `frames` (the survivors, packed, their fates in `fates`, the reference still held),
- * for the LRU to put back under its lock (isolated_put()). At most SHRINK_MOST. Freed pages are uncharged at
- * once, never through the stock. Called without locks.
+ * Isolated pages (off their lists, PG_LRU clear, page.batched raised by page_try_get(): reclaim's reference)
+ * are judged and freed or left in `frames` (the survivors, packed, their fates in `fates`, the reference
+ * still held), for the LRU to put back under its lock (isolated_put()). At most SHRINK_MOST. Freed pages are
+ * uncharged at once, never through the stock. Called without locks.
  */
 uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frames, enum fate *fates,
 			   uint32_t nr, struct scan_control *sc, judge_fn judge,

@@ -42,7 +42,7 @@ static void look_at_leaf(const struct host *host, const struct page_object *obje
 	}
 	uint64_t from = i << CACHE_SLOTS_LOG, count = 0, values = 0;
 
-	if (!leaf->count && !leaf->nr_values && !leaf->listed)
+	if (!leaf->count && !leaf->nr_values && !leaf->listed && !list_lru_listed(&leaf->item))
 		return;
 	for (uint64_t k = from; k < from + (1u << CACHE_SLOTS_LOG) && k < object->nr_pages; k++) {
 		slot_t slot = object->slots[k];
