@@ -9,6 +9,9 @@
 
 /* ---- by hand ---- */
 
+#define FULL_ZRAM \
+	"devices: [ { name: z, device: zram, size: 1MiB, ratio: 1, limit: 8KiB } ]\nswap: { device: z }\n"
+
 static struct tmpfs_object *one_page(struct task *t, struct rig *r, frame_t *frame)
 {
 	struct tmpfs_object *o = tmpfs_create(r->host, 1);
@@ -84,11 +87,31 @@ static void last_reference(struct task *t, void *arg)
 	pages_release(t, r->host, &frame, 1);
 }
 
+/* Reclaim has unmapped it and finds no room in swap; nobody touches it before it is unmapped for good. */
+static void unmapped_in_vain(struct task *t, void *arg)
+{
+	struct rig *r = arg;
+	struct anon_object *a = anon_create(r->host, r->c, 4);
+
+	for (uint64_t i = 0; i < 4; i++)
+		assert_true(anon_touch(t, a, i, NULL));
+	lru_add_drain(t);
+	task_sync(t);
+	for (uint64_t i = 0; i < 4; i++)
+		assert_int_equal(rig_evict(t, r->host, rig_frame((struct page_object *)(void *)a, i), r->c),
+				 i < 2 ? EVICT_GONE : EVICT_NO_SWAP);
+	anon_unmap(t, a);
+	task_sync(t);
+	assert_int_equal(anon_present(a), 0);
+	assert_int_equal(stat_truth(r->c, NR_INACTIVE_ANON), 0);
+}
+
 static void by_hand(void **state)
 {
 	(void)state;
 	rig_run_on(RIG_HEAD RIG_POLICIES " }\ncgroups: [ { name: c } ]\n", 1, removed_and_in_a_batch);
 	rig_run_on(RIG_HEAD RIG_POLICIES " }\ncgroups: [ { name: c } ]\n", 1, last_reference);
+	rig_run_on(RIG_HEAD RIG_POLICIES " }\ncgroups: [ { name: c } ]\n" FULL_ZRAM, 1, unmapped_in_vain);
 }
 
 /* ---- many CPUs ---- */

@@ -153,7 +153,8 @@ bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct me
 
 /*
  * zap_pte_range() of one entry; false: there is nothing for the gather. A page that reclaim has unmapped and
- * just writes out has no entry any more: its swap cache lets go of it when it is written.
+ * just writes out has no entry any more: its swap cache lets go of it when it is written. Nor has one that
+ * reclaim could not write, or kept because a batch had it too, and that nobody has touched since.
  */
 static bool zap_one(struct task *t, struct anon_object *a, uint64_t index)
 {
@@ -169,12 +170,12 @@ static bool zap_one(struct task *t, struct anon_object *a, uint64_t index)
 		page->batched++; /* the gather's reference: reclaim leaves it alone */
 		page_unmap(t, host, frame);
 		return true;
-	} else if (frame && page->flags & PG_SWAPCACHE) {
+	} else if (frame) {
 		a->object.slots[index] = SLOT_EMPTY;
 		a->object.present--;
 		pages_release(t, host, &frame, 1);
 	}
-	return false; /* unmapped and not written: somebody else zaps it */
+	return false;
 }
 
 /* zap_pte_range() of [from, to): out of the page tables. Returns where the gather is full, or `to`. */
