@@ -85,10 +85,13 @@ static void sleep_for(struct task *t, struct mutex *m, sim_time_t *spun)
 	task_sync(t);
 	lock_queue_push(&m->sleepers, t);
 	while (!take_free(t, m)) {
-		task_block(t);
+		/* Uninterruptible: a signal, which wakes anybody in the queue, is none of its business. */
+		do
+			task_block(t);
+		while (m->owner != t && m->sleepers.head != t);
 		if (m->owner == t || take_free(t, m))
 			break;
-		m->handoff = true; /* only the first is ever woken */
+		m->handoff = true; /* it is the first */
 		while (m->owner != t && worth_spinning(t, m))
 			*spun += spin(t, m->owner);
 		if (m->owner == t)
