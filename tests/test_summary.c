@@ -41,9 +41,20 @@ static const struct summary_row empty_rows[] = {
 	{ .label = "nothing", .metric = "nothing", .entity = "all" }
 };
 
+/* Without a label of its own: that of a line is its entity. */
+static const struct summary_row each_rows[] = {
+	{ .metric = "task.ops",
+	  .entity = "/p*",
+	  .combine = SUMMARY_EACH,
+	  .scale = 1e-6,
+	  .unit = "M",
+	  .decimals = 2 },
+};
+
 static const struct summary_table readers = { "Statistics readers", reader_rows, 3 };
 static const struct summary_table empty = { "Empty", empty_rows, 1 };
 static const struct summary_table work = { "Work done", work_rows, 3 };
+static const struct summary_table each = { "Work by name", each_rows, 1 };
 static const struct summary_table *const tables[] = { &readers, &empty, &work };
 
 static void add_run(struct store *s, const char *experiment, const char *variant, bool done, double latency,
@@ -97,19 +108,24 @@ static int setup(void **state)
 	return 0;
 }
 
-static char *print(void **state, const char *experiment, enum summary_format format)
+static char *print_these(void **state, const char *experiment, enum summary_format format,
+			 const struct summary_table *const *these, size_t nr)
 {
 	char *path = scratch_path(state, "out.db"), *error, *text;
 	struct store *s = store_open(path, STORE_READ, &error);
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	assert_true(
-		summary_print_tables(s, experiment, tables, sizeof(tables) / sizeof(tables[0]), format, out));
+	assert_true(summary_print_tables(s, experiment, these, nr, format, out));
 	fclose(out);
 	store_close(s);
 	free(path);
 	return text;
+}
+
+static char *print(void **state, const char *experiment, enum summary_format format)
+{
+	return print_these(state, experiment, format, tables, sizeof(tables) / sizeof(tables[0]));
 }
 
 static void assert_print(void **state, const char *experiment, enum summary_format format,
@@ -223,6 +239,30 @@ static void many_variants_are_rows(void **state)
 		     "Median of the runs +- half their range; * the difference exceeds both.\n");
 }
 
+/* A row for each entity has no label: the letters of a table of many variants stand for the entities. */
+static void letters_stand_for_entities(void **state)
+{
+	static const struct summary_table *const these[] = { &each };
+	char *text = print_these(state, "sweep", SUMMARY_TEXT, these, 1);
+
+	assert_non_null(strstr(text, "\nWork by name\n  a  /p1, M\n  b  /p2, M\n"));
+	free(text);
+}
+
+/* What the decimals of a row cannot show is not a zero, or its difference could not be read. */
+static void little_is_not_nothing(void **state)
+{
+	static const struct summary_table *const these[] = { &each };
+	char *text = print_these(state, "lone", SUMMARY_TEXT, these, 1);
+
+	assert_string_equal(text, "readers, simulated; 1 run a variant\n"
+				  "\n"
+				  "Work by name       base\n"
+				  "/p1, M            <0.01\n"
+				  "/p2, M            <0.01\n");
+	free(text);
+}
+
 static void no_line_is_too_long(void **state)
 {
 	char *text = print(state, "many", SUMMARY_TEXT);
@@ -290,6 +330,8 @@ int main(void)
 		cmocka_unit_test(the_newest_experiment_alone),
 		cmocka_unit_test(replications_and_blocks),
 		cmocka_unit_test(many_variants_are_rows),
+		cmocka_unit_test(letters_stand_for_entities),
+		cmocka_unit_test(little_is_not_nothing),
 		cmocka_unit_test(no_line_is_too_long),
 		cmocka_unit_test(csv_for_programs),
 		cmocka_unit_test(json_for_programs),

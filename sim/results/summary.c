@@ -177,6 +177,15 @@ const char *summary_label(const struct summary_line *line)
 	return line->entity ? line->entity : line->row->label;
 }
 
+char *summary_number(const struct summary_row *row, double value)
+{
+	double least = pow(10, -row->decimals);
+
+	if (value > 0 && value < least / 2)
+		return xasprintf("<%.*f", row->decimals, least);
+	return xasprintf("%.*f", row->decimals, value);
+}
+
 double summary_difference(const struct summary_cell *base, const struct summary_cell *cell)
 {
 	if (!base->runs || !cell->runs)

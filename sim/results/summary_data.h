@@ -38,6 +38,8 @@ bool summary_read(struct summary_data *d, struct store *s, const char *experimen
 		  const struct summary_table *const *tables, size_t nr);
 void summary_release(struct summary_data *d);
 const char *summary_label(const struct summary_line *line);
+/* With the row's decimals; "<0.01" for what is more than nothing and would read 0.00. To be freed. */
+char *summary_number(const struct summary_row *row, double value);
 
 /* (cell - base) / base in percent; NAN where that has no meaning. */
 double summary_difference(const struct summary_cell *base, const struct summary_cell *cell);

@@ -22,10 +22,14 @@ static char *cell_text(const struct summary_data *d, size_t line, size_t variant
 	const struct summary_line *l = &d->lines[line];
 	const struct summary_cell *cell = &l->cells[variant];
 
+	char *number, *text;
+
 	if (!cell->runs)
 		return xstrdup("- ");
-	return xasprintf("%.*f%s", l->row->decimals, cell->median,
-			 summary_beyond_spread(&l->cells[0], cell) ? "*" : " ");
+	number = summary_number(l->row, cell->median);
+	text = xasprintf("%s%s", number, summary_beyond_spread(&l->cells[0], cell) ? "*" : " ");
+	free(number);
+	return text;
 }
 
 static int column_width(const struct summary_data *d, size_t line)
@@ -117,7 +121,7 @@ static void put_table(FILE *out, const struct summary_data *d, size_t first, siz
 		const struct summary_row *row = d->lines[i].row;
 
 		letter(i - first, text);
-		fprintf(out, "  %-2s %s%s%s\n", text, row->label, row->unit ? ", " : "",
+		fprintf(out, "  %-2s %s%s%s\n", text, summary_label(&d->lines[i]), row->unit ? ", " : "",
 			row->unit ? row->unit : "");
 	}
 	for (struct part p = next_part(d, first, end, names); p.from < end;

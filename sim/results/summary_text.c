@@ -28,9 +28,11 @@ struct block {
 static char *spread_text(const struct summary_row *row, const struct summary_cell *cell)
 {
 	double percent = cell->spread / fabs(cell->median) * 100;
+	char *number = summary_number(row, cell->median), *text;
 
-	return xasprintf("%.*f +-%.*f%%", row->decimals, cell->median, percent > 0 && percent < 0.95,
-			 percent);
+	text = xasprintf("%s +-%.*f%%", number, percent > 0 && percent < 0.95, percent);
+	free(number);
+	return text;
 }
 
 /* "12.34 +-5%": the spread in percent, or as it is where a percentage would mean nothing. */
@@ -39,7 +41,7 @@ static char *cell_text(const struct summary_row *row, const struct summary_cell 
 	if (!cell->runs)
 		return xstrdup("-");
 	if (cell->runs == 1)
-		return xasprintf("%.*f", row->decimals, cell->median);
+		return summary_number(row, cell->median);
 	if (cell->median == 0)
 		return xasprintf("%.*f +-%.*f", row->decimals, cell->median, row->decimals, cell->spread);
 	return spread_text(row, cell);
