@@ -1,6 +1,7 @@
 /*
  * cmd_explain.c - memcgsim explain, schema, reference: three renderings of the option tables.
  */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "sim/datadir.h"
 #include "sim/program/input.h"
 #include "sim/results/record.h"
+#include "sim/scenario/hint.h"
 
 static const struct flag flags[] = { INPUT_PLUGIN_FLAG };
 
@@ -21,7 +23,21 @@ static bool take(void *into, int key, const char *value)
 	return good;
 }
 
-static bool explain_metrics(const char *name)
+/* By its name, or by that of a value that is stored of it. */
+static bool is_metric(const struct metric *m, const char *name)
+{
+	static const char *const stored[] = { ".mean", ".p50", ".p90", ".p99", ".p999", ".max", ".count" };
+	size_t length = strlen(m->name);
+
+	if (strncmp(m->name, name, length) != 0)
+		return false;
+	for (size_t i = 0; m->kind == METRIC_DISTRIBUTION && i < sizeof(stored) / sizeof(stored[0]); i++)
+		if (!strcmp(name + length, stored[i]))
+			return true;
+	return !name[length];
+}
+
+static bool explain_metrics(const char *name, struct hint *hint)
 {
 	static const char *const kinds[] = { "gauge", "counter", "rate", "ratio", "distribution" };
 	const struct module *const *modules;
@@ -31,11 +47,15 @@ static bool explain_metrics(const char *name)
 	modules = modules_of(MODULE_METRICS, &nr);
 	for (size_t i = 0; i < nr; i++) {
 		const struct metric_table *table = modules[i]->ops;
+		bool all = !strcmp(modules[i]->name, name);
 
 		for (size_t k = 0; k < table->nr; k++) {
 			const struct metric *m = &table->rows[k];
 
-			if (strcmp(m->name, name) != 0)
+			hint_offer(hint, m->name);
+			if (all)
+				printf("    %-42s %s\n", m->name, m->help);
+			if (!is_metric(m, name))
 				continue;
 			printf("metric %s: %s\n    %s, in %s; of %s\n", m->name, m->help, kinds[m->kind],
 			       strcmp(m->unit, "1") ? m->unit : "counts or shares", modules[i]->name);
@@ -73,6 +93,54 @@ static bool explain_bundle(const char *folder, const char *name)
 	return found;
 }
 
+/* Names of modules; those of metrics have been offered. */
+static void offer_modules(struct hint *hint)
+{
+	for (enum module_kind kind = 0; kind < NR_MODULE_KINDS; kind++) {
+		const struct module *const *modules;
+		size_t nr;
+
+		modules = modules_of(kind, &nr);
+		for (size_t i = 0; i < nr; i++)
+			hint_offer(hint, modules[i]->name);
+	}
+}
+
+/* Kernels and machines are files, by name. */
+static void offer_bundles(struct hint *hint, const char *folder, struct words *names)
+{
+	char *path = data_path(folder), *pattern;
+	glob_t found;
+
+	if (path && asprintf(&pattern, "%s/*.yaml", path) >= 0) {
+		if (glob(pattern, 0, NULL, &found) == 0) {
+			for (size_t i = 0; i < found.gl_pathc; i++) {
+				char *name = strrchr(found.gl_pathv[i], '/') + 1;
+
+				*strrchr(name, '.') = '\0';
+				words_add(names, name);
+				hint_offer(hint, names->list[names->nr - 1]);
+			}
+			globfree(&found);
+		}
+		free(pattern);
+	}
+	free(path);
+}
+
+static void say_unknown(const char *name, struct hint *hint)
+{
+	struct words names = { 0 };
+	char text[HINT_TEXT];
+
+	offer_modules(hint);
+	offer_bundles(hint, "scenarios/kernels", &names);
+	offer_bundles(hint, "scenarios/machines", &names);
+	note("nothing is called '%s'%s", name,
+	     hint->best ? hint_text(hint, text) : "; 'memcgsim list' shows what there is");
+	words_free(&names);
+}
+
 static int explain(const struct command *self, int argc, char **argv)
 {
 	struct operands operands;
@@ -80,14 +148,16 @@ static int explain(const struct command *self, int argc, char **argv)
 
 	if (!parse_command_line(self, argc, argv, take, NULL, 1, 1, &operands, &status))
 		return status;
+
+	struct hint hint = hint_for(operands.words[0]);
 	bool found = scenario_explain(operands.words[0], stdout);
 
-	found |= explain_metrics(operands.words[0]);
+	found |= explain_metrics(operands.words[0], &hint);
 	found |= explain_bundle("kernels", operands.words[0]);
 	found |= explain_bundle("machines", operands.words[0]);
 	if (found)
 		return STATUS_DONE;
-	note("nothing is called '%s'; 'memcgsim list' shows what there is", operands.words[0]);
+	say_unknown(operands.words[0], &hint);
 	return STATUS_WRONG;
 }
 

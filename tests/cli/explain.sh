@@ -6,8 +6,12 @@ memcgsim explain v5.15 | sed -n 1,4p
 memcgsim explain epyc-guest | sed -n 1p
 memcgsim explain each
 memcgsim explain stream_seed | sed -n 1,3p
-memcgsim explain v99 2>&1
-echo "= $?"
+memcgsim explain staleness.pages.p99 | sed -n 1p
+memcgsim explain decision
+for unknown in v99 v6.7 skylake staleness memory.stat; do
+	memcgsim explain $unknown 2>&1
+	echo "= $?"
+done
 cat >remarks.yaml <<EOF
 schema: 1
 scenario: remarks
