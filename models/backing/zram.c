@@ -75,8 +75,9 @@ static const struct metric metrics[] = {
 	[PAGES] = { "zram.pages", "pages", METRIC_GAUGE, "pages that it holds" },
 	[STORED] = { "zram.compr_data_size", "bytes", METRIC_GAUGE, "their compressed sizes together" },
 	[USED] = { "zram.mem_used_total", "bytes", METRIC_GAUGE, "memory that it takes" },
-	[HUGE] = { "zram.huge_pages", "pages", METRIC_GAUGE, "of the pages, those stored uncompressed" },
-	[SAME] = { "zram.same_pages", "pages", METRIC_GAUGE, "of the pages, those filled with one word" },
+	[HUGE] = { "zram.huge_pages", "pages", METRIC_GAUGE, "pages stored uncompressed" },
+	[SAME] = { "zram.same_pages", "pages", METRIC_GAUGE,
+		   "pages that one word fills, which is all that is stored of them" },
 	[FAILED] = { "zram.failed_writes", "1", METRIC_COUNTER, "writes that found no memory" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };

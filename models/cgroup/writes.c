@@ -61,7 +61,8 @@ enum { TIME, REFUSED };
 
 static const struct metric metrics[] = {
 	[TIME] = { "cgroup_write.time", "ns", METRIC_COUNTER, "time that writes to its files took" },
-	[REFUSED] = { "cgroup_write.refused", "1", METRIC_COUNTER, "of these writes, those that fell short" },
+	[REFUSED] = { "cgroup_write.refused", "1", METRIC_COUNTER,
+		      "writes by `events:` that fell short, rmdir among them" },
 };
 static const struct metric_table metric_table = { metrics, sizeof metrics / sizeof metrics[0] };
 

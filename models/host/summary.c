@@ -1,7 +1,7 @@
 /*
  * summary.c - what is printed of memory after a run: what requests and reads paid for too little of it, what
- * reclaim did, and whether somebody was killed. Rows without a value (nothing was read, there is no swap) are
- * left out.
+ * reclaim did, whether somebody was killed, and whether what `events:` wrote was refused. Rows without a
+ * value (nothing was read, there is no swap) are left out.
  */
 #include "sim/results/summary.h"
 #include "sim/module.h"
@@ -24,6 +24,7 @@ static const struct summary_row rows[] = {
 	{ "memory.events max", "memory.events.max", "*", SUMMARY_MAX, 1, NULL, 0 },
 	{ "memory.events high", "memory.events.high", "*", SUMMARY_MAX, 1, NULL, 0 },
 	{ "memory.events oom_kill", "memory.events.oom_kill", "*", SUMMARY_MAX, 1, NULL, 0 },
+	{ "writes by events refused", "cgroup_write.refused", "*", SUMMARY_SUM, 1, NULL, 0 },
 	{ "stalled for memory, some", "memory.pressure.some.total", "/", SUMMARY_MEAN, 1e-9, "s", 3 },
 };
 static const struct summary_table table = { "Memory", rows, sizeof rows / sizeof rows[0] };

@@ -27,7 +27,8 @@ enum { NODES, NODERECLAIM, SHADOWS, MADE, REFAULTS };
 static const struct metric metrics[] = {
 	[NODES] = { "workingset.nodes", "1", METRIC_GAUGE,
 		    "nodes that hold only shadows, as in /proc/vmstat" },
-	[NODERECLAIM] = { "workingset.nodereclaim", "1", METRIC_COUNTER, "of those, taken by the shrinker" },
+	[NODERECLAIM] = { "workingset.nodereclaim", "1", METRIC_COUNTER,
+			  "shadow nodes taken by the shrinker" },
 	[SHADOWS] = { "workingset.shadows", "1", METRIC_GAUGE, "shadow entries that exist" },
 	[MADE] = { "workingset.evictions", "1", METRIC_COUNTER, "shadow entries that were made" },
 	[REFAULTS] = { "workingset.refault_tests", "1", METRIC_COUNTER,

@@ -54,7 +54,8 @@ static const struct metric metrics[] = {
 	[RATE] = { "task.rate", "1/s", METRIC_RATE,
 		   "work done per second, from when the first of the tasks began until the last ended" },
 	[READS] = { "task.file_reads", "1", METRIC_COUNTER, "pages of files that were accessed" },
-	[MISSES] = { "task.file_misses", "1", METRIC_COUNTER, "of those, read from the device" },
+	[MISSES] = { "task.file_misses", "1", METRIC_COUNTER,
+		     "pages of files that were accessed, and read from the device for it" },
 	[OOM] = { "task.oom", "1", METRIC_COUNTER, "tasks that ended for want of memory" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
