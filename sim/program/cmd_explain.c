@@ -49,6 +49,8 @@ static bool explain_metrics(const char *name, struct hint *hint)
 		const struct metric_table *table = modules[i]->ops;
 		bool all = !strcmp(modules[i]->name, name);
 
+		if (all)
+			printf("metrics of %s:\n", name);
 		for (size_t k = 0; k < table->nr; k++) {
 			const struct metric *m = &table->rows[k];
 
