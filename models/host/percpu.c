@@ -7,9 +7,9 @@
  * piece, and may be continued in the page behind.
  *
  * Populated and empty pages: when fewer than two are left, as many are populated as make it four
- * (PCPU_EMPTY_POP_PAGES_LOW, _HIGH). A chunk of whose pages a quarter are populated and empty gives them
- * back as long as four remain elsewhere; the first chunk never does. The kernel does both in a work item
- * soon after, here it is done at once.
+ * (PCPU_EMPTY_POP_PAGES_LOW, _HIGH). Since 5.14 (f183324133ea) a chunk of whose pages a quarter are populated
+ * and empty gives them back as long as four remain elsewhere; the first chunk never does. The kernel does both
+ * in a work item soon after, here it is done at once. Before 5.14 only whole free chunks go: left out.
  */
 #include "models/host/percpu.h"
 
@@ -33,6 +33,7 @@ struct percpu_state {
 	uint32_t units;
 	uint32_t populated, empty; /* empty: and populated */
 	uint32_t hint;             /* below it all pages are full */
+	bool depopulates;          /* gives back pages of chunks that are in use */
 	uint64_t live;             /* bytes of a unit */
 };
 
@@ -138,7 +139,7 @@ static void give_back(struct percpu_state *s, uint32_t page)
 {
 	uint32_t first = page / s->unit_pages * s->unit_pages, empty = 0;
 
-	if (!first)
+	if (!first || !s->depopulates)
 		return;
 	for (uint32_t i = first; i < first + s->unit_pages; i++)
 		empty += s->pages[i].populated && !s->pages[i].used;
@@ -194,6 +195,7 @@ void percpu_build(struct host *host, uint64_t boot_bytes)
 
 	host->percpu = s;
 	s->units = host->nr_possible;
+	s->depopulates = host->kernel_version >= 514;
 	s->unit_pages = unit_pages(host->nr_possible);
 	add_chunk(host, s);
 	keep_ready(host, s);

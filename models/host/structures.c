@@ -7,9 +7,13 @@
  * the one last flushed, in the memcg two or three values of each. They are the reason why a cgroup on a large
  * machine costs hundreds of kilobytes.
  *
- * 5.1 keeps one value for each counter and CPU, and a kmem cache of its own for every kind of object that a
- * cgroup has: struct kmem_cache, and per CPU a struct kmem_cache_cpu. How many kinds that are is not in the
- * kernel but in what the cgroup did; here it is what a shell and dd need.
+ * 5.1 keeps one value for each counter and CPU, and up to 5.8 (10befea91b61) there is a kmem cache for every
+ * kind of object that a cgroup has: struct kmem_cache, and per CPU a struct kmem_cache_cpu. How many kinds
+ * that are is not in the kernel but in what the cgroup did; here it is what a shell and dd need. Left out is
+ * that 5.2 to 5.14 keep local copies of per-CPU statistics beside the hierarchical ones.
+ *
+ * Sizes of mem_cgroup, mem_cgroup_per_node, cgroup, psi_group and shrinker_info are estimates; the kmalloc
+ * class that they fall into was chosen with the Slab rows of E4 and seed 4 in view.
  *
  * cgroup_base: cgroup_rstat_cpu (base statistics twice, from 6.10 four times, and two links), psi_group_cpu
  * (two lines), and the per-CPU counts of both csses, of bpf and of the objcg, 8 bytes each.
@@ -17,7 +21,7 @@
 #include "models/host/ledger.h"
 #include "models/stat/stat_impl.h"
 
-/* fitted to: 639 bytes a CPU that stay with early release in seed 4; 12 kinds of object are plausible */
+/* fitted to: Percpu of seed 4, 639 bytes a CPU that stay with early release; 12 kinds are plausible */
 #define KMEM_CACHES 12
 
 const char *const structure_class_names[NR_STRUCTURE_CLASSES] = {
@@ -54,16 +58,16 @@ const struct structure structures[] = {
 	ROW(501, 609, "cgroup_rstat_cpu", CLASS_PERCPU_BASE, 1, 64, .percpu = true),
 	ROW(610, 0, "cgroup_rstat_cpu", CLASS_PERCPU_BASE, 1, 112, .percpu = true),
 	ROW(501, 0, "percpu_ref", CLASS_PERCPU_BASE, 4, 8, .percpu = true),
-	ROW(501, 502, "kmem_cache_cpu", CLASS_PERCPU_BASE, KMEM_CACHES, 32, .percpu = true),
+	ROW(501, 508, "kmem_cache_cpu", CLASS_PERCPU_BASE, KMEM_CACHES, 32, .percpu = true),
 	ROW(501, 502, "wb_stat and its ref", CLASS_PERCPU_BASE, 1, 28, .percpu = true),
-	ROW(501, 502, "kmem_cache", CLASS_MEMCG, KMEM_CACHES, 256),
-	ROW(501, 502, "a slab of its own", CLASS_MEMCG, 1, 4096),
+	ROW(501, 508, "kmem_cache", CLASS_MEMCG, KMEM_CACHES, 256),
+	ROW(501, 508, "a slab of its own", CLASS_MEMCG, 1, 4096),
 	ROW(501, 0, "cgroup", CLASS_CGROUP, 1, 2040),
 	ROW(501, 0, "psi_group", CLASS_CGROUP, 1, 900),
 	ROW(510, 0, "percpu_ref_data", CLASS_CGROUP, 4, 64),
 	ROW(501, 0, "kernfs_node", CLASS_KERNFS, 36, 128, .files = true),
 	ROW(501, 0, "name of a kernfs_node", CLASS_KERNFS, 36, 32, .files = true),
-	ROW(507, 0, "obj_cgroup", CLASS_OBJCG, 1, 64),
+	ROW(509, 0, "obj_cgroup", CLASS_OBJCG, 1, 64),
 };
 /* clang-format on */
 const uint32_t nr_structures = sizeof structures / sizeof structures[0];

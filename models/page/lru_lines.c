@@ -3,7 +3,7 @@
  *
  * Whoever gets the lock finds the list heads and lru_zone_size where its predecessor wrote them, and the
  * page at the head of the list too: list_add() and list_del() write both neighbours of a page
- * (include/linux/ list.h), update_lru_size() the count (mm_inline.h; both as in Linux 6.6). Pages that a CPU
+ * (include/linux/list.h), update_lru_size() the count (mm_inline.h; both as in Linux 6.6). Pages that a CPU
  * put on a list together are neighbours, so of a run of them only those at its ends meet a page of somebody
  * else's.
  *
