@@ -8,8 +8,8 @@
  *
  * Populated and empty pages: when fewer than two are left, as many are populated as make it four
  * (PCPU_EMPTY_POP_PAGES_LOW, _HIGH). Since 5.14 (f183324133ea) a chunk of whose pages a quarter are populated
- * and empty gives them back as long as four remain elsewhere; the first chunk never does. The kernel does both
- * in a work item soon after, here it is done at once. Before 5.14 only whole free chunks go: left out.
+ * and empty gives them back as long as four remain elsewhere; the first chunk never does. The kernel does
+ * both in a work item soon after, here it is done at once. Before 5.14 only whole free chunks go: left out.
  */
 #include "models/host/percpu.h"
 
