@@ -7,9 +7,8 @@
  * instead and looked at by the shrinker): so a file that is read over and over takes the list's lock once.
  *
  * Sizes are what is charged. A dentry has 192 bytes on all kernels that are modelled. An inode is its file
- * system's; that of ext4 has 1,200 on 6.1: a file of one dirty page is charged 1,520 (ground truth E4), of
- * which 200 are its dentry and 112 its buffer head. Left out: directories, negative dentries, hard links, the
- * hash tables and their locks.
+ * system's (ext4_inode_bytes()). Left out: directories, negative dentries, hard links, the hash tables and
+ * their locks.
  */
 #include <string.h>
 

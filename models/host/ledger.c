@@ -58,7 +58,7 @@ static const struct slab_size {
 	uint32_t bytes, pages; /* of an object, of a slab */
 } sizes[] = {
 	{ 8, 1 }, { 16, 1 }, { 32, 1 }, { 64, 1 }, { 96, 1 }, { 104, 1 }, { 128, 1 }, { 192, 1 }, { 256, 2 },
-	{ 512, 4 }, { 1024, 8 }, { 1184, 8 }, { 2048, 8 }, { 4096, 8 }, { 8192, 8 },
+	{ 512, 4 }, { 1024, 8 }, { 1200, 8 }, { 2048, 8 }, { 4096, 8 }, { 8192, 8 },
 };
 /* clang-format on */
 #define NR_SLAB_SIZES (sizeof sizes / sizeof sizes[0])
@@ -80,12 +80,12 @@ static uint32_t size_index(uint32_t bytes)
 	return i;
 }
 
-/* kmalloc() has no cache for 104 or 1,184 bytes: those are buffer heads and inodes. */
+/* kmalloc() has no cache for 104 or 1,200 bytes: those are buffer heads and inodes. */
 static uint32_t kmalloc_size(uint32_t bytes)
 {
 	uint32_t size = sizes[size_index(bytes)].bytes;
 
-	return bytes == size ? size : size == 104 ? 128 : size == 1184 ? 2048 : size;
+	return bytes == size ? size : size == 104 ? 128 : size == 1200 ? 2048 : size;
 }
 
 static void count_slabs(struct ledger_state *l, uint32_t i)

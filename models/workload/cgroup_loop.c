@@ -22,6 +22,7 @@
 #include "models/cgroup/life.h"
 #include "models/cgroup/options.h"
 #include "models/cgroup/stock.h"
+#include "models/fs/vfs.h"
 #include "models/host/costs.h"
 #include "models/host/ledger.h"
 #include "models/page/page_impl.h"
@@ -104,10 +105,15 @@ MODULE(cgroup_loop_metrics) = {
 };
 
 /* An inode, its dentry and the buffer head of its page: slab of the cgroup that made the file. */
-#define INODE_BYTES  1184u /* ext4_inode_cache */
-#define DENTRY_BYTES 192u
-#define BUFFER_BYTES 104u
-#define OWNER_BYTES  8u
+#define NR_FILE_SLABS 3
+#define BUFFER_BYTES  104u
+
+static void file_slabs(const struct host *host, uint32_t sizes[NR_FILE_SLABS])
+{
+	sizes[0] = ext4_inode_bytes(host);
+	sizes[1] = DENTRY_BYTES - OWNER_BYTES;
+	sizes[2] = BUFFER_BYTES;
+}
 
 struct made_file {
 	uint32_t owner; /* struct obj_cgroup */
@@ -198,11 +204,11 @@ static bool has_writeback(const struct host *host)
 
 static bool make_file(struct loop *l, uint32_t i, struct memcg *m)
 {
-	static const uint32_t sizes[] = { INODE_BYTES, DENTRY_BYTES, BUFFER_BYTES };
 	struct made_file *f = &l->files[i];
-	uint32_t node = l->t->cpu->node;
+	uint32_t node = l->t->cpu->node, sizes[NR_FILE_SLABS];
 
-	for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+	file_slabs(l->w->host, sizes);
+	for (int k = 0; k < NR_FILE_SLABS; k++) {
 		task_sync(l->t);
 		if (!object_charge(l->t, m, node, NR_SLAB_RECLAIMABLE_B, sizes[k] + OWNER_BYTES, NULL))
 			return false;
@@ -220,14 +226,15 @@ static bool make_file(struct loop *l, uint32_t i, struct memcg *m)
 /* evict_inode(): the inode goes, and with it what holds the cgroup that dirtied it. */
 static void forget_files(struct loop *l)
 {
-	static const uint32_t sizes[] = { INODE_BYTES, DENTRY_BYTES, BUFFER_BYTES };
+	uint32_t sizes[NR_FILE_SLABS];
 
+	file_slabs(l->w->host, sizes);
 	for (uint32_t i = 0; l->files && i < l->nr; i++) {
 		struct made_file *f = &l->files[i];
 
 		if (!f->exists)
 			continue;
-		for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+		for (int k = 0; k < NR_FILE_SLABS; k++) {
 			task_sync(l->t);
 			object_uncharge(l->t, f->owner, l->t->cpu->node, NR_SLAB_RECLAIMABLE_B,
 					sizes[k] + OWNER_BYTES);

@@ -30,7 +30,7 @@ static const struct option rows[] = {
 	       .help = "pages of each"),
 	OPTION(struct tree_read, inode, OPT_BYTES, .fallback = "1200", .min = "256", .max = "4096",
 	       .help = "size of an inode, without the pointer to its owner; the first task's counts",
-	       .source = "ext4 on 6.1, from ground truth E4"),
+	       .source = "ext4 on 6.1, from ground truth E4; 1,184 on 6.12"),
 	OPTION(struct tree_read, passes, OPT_U32, .fallback = "1", .min = "1", .help = "over the directory"),
 	OPTION(struct tree_read, work, OPT_DURATION, .fallback = "0s",
 	       .help = "time in user mode for each file"),
