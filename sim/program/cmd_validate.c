@@ -16,6 +16,7 @@
 #include "sim/experiment/execute.h"
 #include "sim/experiment/validate.h"
 #include "sim/program/input.h"
+#include "sim/scenario/hint.h"
 
 enum { FLAG_SOURCE = FLAG_LONG, FLAG_FORMAT };
 enum { FORMAT_TEXT, FORMAT_CSV };
@@ -35,6 +36,7 @@ struct validate {
 	int format;
 	uint64_t at_once;
 	size_t nr_rows, nr_in;
+	struct words sources; /* that there are rows of */
 	bool interrupted;
 };
 
@@ -64,6 +66,15 @@ static bool take(void *into, int key, const char *value)
 		input_take(&v->input, key, value, &good);
 		return good;
 	}
+}
+
+/* Every source is offered once. */
+static void offer_source(struct validate *v, const char *source)
+{
+	for (size_t i = 0; i < v->sources.nr; i++)
+		if (!strcmp(v->sources.list[i], source))
+			return;
+	words_add(&v->sources, source);
 }
 
 static bool wanted(const struct validate *v, const struct validate_row *row)
@@ -165,6 +176,15 @@ static void format_number(double value, char text[32])
 		snprintf(text, 32, "%.6g", value);
 }
 
+/* For the eye: an error is in percent, as bands are, unless it is absolute (the published value is 0). */
+static void format_error(const struct verdict *d, char text[32])
+{
+	if (isnan(d->error) || d->published == 0)
+		format_number(d->error, text);
+	else
+		snprintf(text, 32, "%+.2f%%", 100 * d->error);
+}
+
 static void format_band(const struct validate_row *row, char text[64])
 {
 	if (row->is != VALIDATE_ABOUT)
@@ -174,6 +194,8 @@ static void format_band(const struct validate_row *row, char text[64])
 	else
 		snprintf(text, 64, "%g%%", 100 * row->band);
 }
+
+#define TEXT_ROW "%-12s %-40s %-22s %11s %11s %10s  %-9s %-3s %s\n"
 
 /* `other`: the verdict is on the row's or_variant. */
 static void print_row(struct validate *v, const struct validate_row *row, const struct verdict *d, bool other)
@@ -185,16 +207,21 @@ static void print_row(struct validate *v, const struct validate_row *row, const 
 
 	format_number(d->published, published);
 	format_number(d->simulated, simulated);
-	format_number(d->error, error);
 	format_band(row, band);
-	v->nr_rows++;
 	v->nr_in += d->in;
-	if (v->format == FORMAT_CSV)
+	if (v->format == FORMAT_CSV) {
+		format_number(d->error, error);
 		printf("%s,\"%s\",%s,%s,%s,%s,%s,%s,%s\n", row->source, name, row->metric, published,
 		       simulated, error, band, d->in ? "in" : "out", row->fitted ? "C" : "P");
-	else
-		printf("%-12s %-40s %-22s %10s %10s %10s  %-9s %-3s %s\n", row->source, name, row->metric,
-		       published, simulated, error, band, d->in ? "in" : "OUT", row->fitted ? "C" : "P");
+	} else {
+		format_error(d, error);
+		if (!v->nr_rows)
+			printf(TEXT_ROW, "source", "row", "metric", "published", "simulated", "error", "band",
+			       "is", "fit");
+		printf(TEXT_ROW, row->source, name, row->metric, published, simulated, error, band,
+		       d->in ? "in" : "OUT", row->fitted ? "C" : "P");
+	}
+	v->nr_rows++;
 }
 
 static int judge(struct validate *v, const struct rows *r, const char *path)
@@ -203,6 +230,7 @@ static int judge(struct validate *v, const struct rows *r, const char *path)
 		double published;
 		char why[256];
 
+		offer_source(v, r->rows[i]->source);
 		if (!wanted(v, r->rows[i]))
 			continue;
 		if (!validate_published(r->rows[i], &published, why)) {
@@ -264,6 +292,19 @@ static void find_files(struct words *files)
 	}
 }
 
+static void say_nothing_found(const struct validate *v)
+{
+	struct hint hint = hint_for(v->source ? v->source : "");
+	char text[HINT_TEXT];
+
+	for (size_t i = 0; i < v->sources.nr; i++)
+		hint_offer(&hint, v->sources.list[i]);
+	if (v->source)
+		note("validate: there is no row of source %s%s", v->source, hint_text(&hint, text));
+	else
+		note("validate: there is no row");
+}
+
 static int validate_all(struct validate *v, char *const *files, size_t nr)
 {
 	int worst = STATUS_DONE;
@@ -275,11 +316,11 @@ static int validate_all(struct validate *v, char *const *files, size_t nr)
 
 		worst = status > worst ? status : worst;
 	}
-	if (v->format == FORMAT_TEXT)
-		printf("%zu rows: %zu in, %zu out\n", v->nr_rows, v->nr_in, v->nr_rows - v->nr_in);
+	if (v->format == FORMAT_TEXT && v->nr_rows)
+		printf("%zu row%s: %zu in, %zu out\n", v->nr_rows, v->nr_rows == 1 ? "" : "s", v->nr_in,
+		       v->nr_rows - v->nr_in);
 	if (!v->nr_rows && worst == STATUS_DONE) {
-		note("validate: there is no row%s%s", v->source ? " of source " : "",
-		     v->source ? v->source : "");
+		say_nothing_found(v);
 		return STATUS_WRONG;
 	}
 	return worst;
@@ -299,6 +340,7 @@ static int run(const struct command *self, int argc, char **argv)
 				      operands.nr ? operands.nr : found.nr);
 	}
 	words_free(&found);
+	words_free(&v.sources);
 	input_free(&v.input);
 	return status;
 }
