@@ -34,6 +34,6 @@ if (is_text) {
 		title gap . columnheader(1)
 } else {
 	plot for [k = 0:nr - 1] data index 1 + k using 1:(stretched($2)) with lines linewidth 2.5 \
-		linecolor rgb colour[int(variant[k + 1]) % 7 + 1] dashtype dashes[int(level[k + 1]) % 7 + 1] \
+		linecolor rgb colour[int(variant[k + 1]) % 8 + 1] dashtype dashes[int(level[k + 1]) % 7 + 1] \
 		title gap . columnheader(1)
 }

@@ -5,8 +5,8 @@
 #	out    the file to write; without it the text of 'dumb' goes to the terminal
 # A figure may set tall, the factor by which it is taller than others.
 #
-# The colours are those of Okabe and Ito, which colour-blind readers can tell apart; dash patterns say the
-# same once more for print.
+# The colours are those of Okabe and Ito, which colour-blind readers can tell apart, and a grey; dash patterns
+# say the same once more for print.
 
 if (!exists("term")) term = 'pngcairo'
 if (!exists("tall")) tall = 1
@@ -33,9 +33,9 @@ if (is_text) {
 	set grid back linetype 1 linecolor rgb '#dddddd' linewidth 1
 	set key height 0.5
 	set lmargin 13
-	array colour[7] = [ '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', 'black' ]
-	array dashes[7] = [ '', '_', '-', '_.', '.', '_..', '-.' ]
-	do for [i = 1:7] {
+	array colour[8] = [ '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', 'black', '#999999' ]
+	array dashes[8] = [ '', '_', '-', '_.', '.', '_..', '-.', '' ]
+	do for [i = 1:8] {
 		set linetype i linecolor rgb colour[i] linewidth 2.5 dashtype dashes[i] pointtype 7 pointsize 1.4
 	}
 	set linetype 1 dashtype solid

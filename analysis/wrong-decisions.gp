@@ -4,6 +4,9 @@
 # says little.
 
 set loadpath 'analysis'
+# Taller with the bars, so that the numbers beside them stay apart.
+stats data index 0 using (bars = $3 * $4, 0) nooutput
+tall = bars > 18 ? bars / 18.0 : 1
 load 'terminal.gp'
 
 most = 1.0
@@ -11,7 +14,7 @@ stats data index 0 using (classes = $4, 0) nooutput
 do for [k = 0:nr - 1] {
 	stats data index 1 + k every ::1 using (most = $2 > most ? $2 : most, 0) nooutput
 }
-thick = 0.8 / nr
+thick = is_text ? 1.0 / (nr + 1) : 0.8 / nr # in text a line each, and one between classes
 half = is_text ? 0 : thick * 0.47 # a bar of text is one line of characters
 y(class, k) = class + (k - (nr - 1) / 2.0) * thick
 
