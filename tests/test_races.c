@@ -121,21 +121,22 @@ static void by_hand(void **state)
 	"devices: [ { name: z, device: zram, size: 256MiB, same_filled: 1 } ]\nswap: { device: z }\n" \
 	"cgroups:\n"                                                                                  \
 	"  - name: parent{1..2}\n"                                                                    \
-	"    memory.max: 1536KiB\n"                                                                   \
+	"    memory.max: %s\n"                                                                        \
 	"    children:\n"                                                                             \
 	"      - name: child{1..3}\n"                                                                 \
 	"        tasks:\n"                                                                            \
-	"          - { workload: tmpfs_worker, count: 6, size: 256KiB, block: 32KiB, passes: 3,\n"    \
+	"          - { workload: tmpfs_worker, count: %u, size: 256KiB, block: 32KiB, passes: 3,\n"   \
 	"              start_every: 20us }\n"                                                         \
 	"run: { until: done, sample: 0, seed: 1 }\n"
 
-static void crowd(const char *reclaim, const char *kernel)
+static void crowd(const char *reclaim, const char *kernel, const char *limit, unsigned int tasks)
 {
 	struct complaints *complaints = complaints_new();
 	char text[2048];
 
 	snprintf(text, sizeof text,
-		 "schema: 1\nscenario: test\nkernel: %s\npolicies: { reclaim: %s }\n" CROWD, kernel, reclaim);
+		 "schema: 1\nscenario: test\nkernel: %s\npolicies: { reclaim: %s }\n" CROWD, kernel, reclaim,
+		 limit, tasks);
 	struct scenario_set *set = scenario_load(
 		&(struct scenario_source){ .path = "test.yaml", .text = text }, complaints);
 
@@ -157,16 +158,23 @@ static void crowd(const char *reclaim, const char *kernel)
 static void many_under_mglru(void **state)
 {
 	(void)state;
-	crowd("mglru", "v6.1");
-	crowd("mglru", "v6.6");
-	crowd("mglru", "v6.18");
+	crowd("mglru", "v6.1", "1536KiB", 6);
+	crowd("mglru", "v6.6", "1536KiB", 6);
+	crowd("mglru", "v6.18", "1536KiB", 6);
 }
 
 static void many_under_classic(void **state)
 {
 	(void)state;
-	crowd("classic", "v6.1");
-	crowd("classic", "v6.18");
+	crowd("classic", "v6.1", "1536KiB", 6);
+	crowd("classic", "v6.18", "1536KiB", 6);
+}
+
+/* So small that tasks are killed, whose page tables are given back while their last fault sleeps. */
+static void many_are_killed(void **state)
+{
+	(void)state;
+	crowd("classic", "v6.18", "1MiB", 8);
 }
 
 int main(void)
@@ -175,6 +183,7 @@ int main(void)
 		cmocka_unit_test(by_hand),
 		cmocka_unit_test(many_under_mglru),
 		cmocka_unit_test(many_under_classic),
+		cmocka_unit_test(many_are_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
