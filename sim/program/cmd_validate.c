@@ -197,10 +197,11 @@ static void format_band(const struct validate_row *row, char text[64])
 
 #define TEXT_ROW "%-12s %-40s %-22s %11s %11s %10s  %-9s %-3s %s\n"
 
-/* `other`: the verdict is on the row's or_variant. */
+/* `other`: the verdict is on the row's or_variant, which the published number chose: no prediction. */
 static void print_row(struct validate *v, const struct validate_row *row, const struct verdict *d, bool other)
 {
 	char published[32], simulated[32], error[32], band[64], name[256];
+	const char *fit = row->fitted || other ? "C" : "P";
 
 	snprintf(name, sizeof(name), "%s%s%s%s", row->row, other ? " [" : "", other ? row->or_variant : "",
 		 other ? "]" : "");
@@ -212,14 +213,14 @@ static void print_row(struct validate *v, const struct validate_row *row, const 
 	if (v->format == FORMAT_CSV) {
 		format_number(d->error, error);
 		printf("%s,\"%s\",%s,%s,%s,%s,%s,%s,%s\n", row->source, name, row->metric, published,
-		       simulated, error, band, d->in ? "in" : "out", row->fitted ? "C" : "P");
+		       simulated, error, band, d->in ? "in" : "out", fit);
 	} else {
 		format_error(d, error);
 		if (!v->nr_rows)
 			printf(TEXT_ROW, "source", "row", "metric", "published", "simulated", "error", "band",
 			       "is", "fit");
 		printf(TEXT_ROW, row->source, name, row->metric, published, simulated, error, band,
-		       d->in ? "in" : "OUT", row->fitted ? "C" : "P");
+		       d->in ? "in" : "OUT", fit);
 	}
 	v->nr_rows++;
 }
