@@ -29,8 +29,18 @@
 #include "models/workload/workload.h"
 #include "sim/module.h"
 
-enum mode { MODE_NONE, MODE_LIVE, MODE_READ, MODE_CACHE, MODE_ANON, MODE_SWAP, MODE_SHARED, MODE_MMAP,
-	    MODE_TMPFS, MODE_SOCKET };
+enum mode {
+	MODE_NONE,
+	MODE_LIVE,
+	MODE_READ,
+	MODE_CACHE,
+	MODE_ANON,
+	MODE_SWAP,
+	MODE_SHARED,
+	MODE_MMAP,
+	MODE_TMPFS,
+	MODE_SOCKET
+};
 
 static const struct enum_name mode_names[] = {
 	{ "none", MODE_NONE, "nothing" },
@@ -70,8 +80,23 @@ static const struct option rows[] = {
 };
 static const struct option_table options = OPTION_TABLE("cgroup_loop", struct cgroup_loop, rows);
 
-enum { DYING, PAR_DYING, ANON, FILE_PAGES, SWAP, PERCPU_B, SLAB_B, KERNEL_B, D_PERCPU, D_SLAB, A_PERCPU,
-       A_SLAB, A_KERNEL, LOCAL_FILE, CHILD_FILE };
+enum {
+	DYING,
+	PAR_DYING,
+	ANON,
+	FILE_PAGES,
+	SWAP,
+	PERCPU_B,
+	SLAB_B,
+	KERNEL_B,
+	D_PERCPU,
+	D_SLAB,
+	A_PERCPU,
+	A_SLAB,
+	A_KERNEL,
+	LOCAL_FILE,
+	CHILD_FILE
+};
 
 static const struct metric metrics[] = {
 	[DYING] = { "cgroup_loop.nr_dying", "1", METRIC_GAUGE, "nr_dying_descendants of the root" },
@@ -116,7 +141,7 @@ static void file_slabs(const struct host *host, uint32_t sizes[NR_FILE_SLABS])
 }
 
 struct made_file {
-	uint32_t owner; /* struct obj_cgroup */
+	uint32_t owner;          /* struct obj_cgroup */
 	struct memcg *writeback; /* the cgroup whose bdi_writeback it is on; NULL: none */
 	bool exists;
 };
@@ -133,7 +158,7 @@ struct loop {
 	struct memcg **sockets;
 	uint32_t nr; /* in this round */
 	enum mode mode;
-	bool seen;   /* looks are recorded */
+	bool seen; /* looks are recorded */
 	double before[5];
 };
 
@@ -186,8 +211,7 @@ static void look(struct loop *l, const char *stage)
 	record_summary(record, &metrics[SWAP], entity, (double)p->swap.usage);
 	record_summary(record, &metrics[PERCPU_B], entity, accounted(p, A_PERCPU));
 	record_summary(record, &metrics[SLAB_B], entity, accounted(p, A_SLAB));
-	record_summary(record, &metrics[KERNEL_B], entity,
-		       accounted(p, A_KERNEL));
+	record_summary(record, &metrics[KERNEL_B], entity, accounted(p, A_KERNEL));
 	record_summary(record, &metrics[LOCAL_FILE], entity, (double)stat_local(p, NR_FILE_PAGES));
 	record_summary(record, &metrics[CHILD_FILE], entity, children_file(p));
 	for (int which = D_PERCPU; which <= A_KERNEL; which++)
