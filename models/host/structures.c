@@ -15,13 +15,14 @@
  * Sizes of mem_cgroup, mem_cgroup_per_node, cgroup, psi_group and shrinker_info are estimates; the kmalloc
  * class that they fall into was chosen with the Slab rows of E4 and seed 4 in view.
  *
- * cgroup_base: cgroup_rstat_cpu (base statistics twice, from 6.10 four times, and two links), psi_group_cpu
- * (two lines), and the per-CPU counts of both csses, of bpf and of the objcg, 8 bytes each.
+ * CLASS_PERCPU_BASE: cgroup_rstat_cpu (base statistics twice, from 6.6, 0437719c1a97, four times, and two
+ * links), psi_group_cpu (two lines), and the per-CPU counts of both csses, of bpf (since 5.3, 4bfc0bb2c60e)
+ * and of the objcg (5.9), 8 bytes each.
  */
 #include "models/host/ledger.h"
 #include "models/stat/stat_impl.h"
 
-/* fitted to: Percpu of seed 4, 639 bytes a CPU that stay with early release; 12 kinds are plausible */
+/* fitted to: Percpu of seed 4, 639 bytes a CPU that stay with early release (here 620); 12 are plausible */
 #define KMEM_CACHES 12
 
 const char *const structure_class_names[NR_STRUCTURE_CLASSES] = {
@@ -55,9 +56,11 @@ const struct structure structures[] = {
 	ROW(501, 0, "lruvec_stats_percpu", CLASS_PERCPU_STAT, 1, 0, .stat = SIZE_LRUVEC_PERCPU,
 	    .per_node = true, .percpu = true, .accounted = true),
 	ROW(501, 0, "psi_group_cpu", CLASS_PERCPU_BASE, 1, 128, .percpu = true),
-	ROW(501, 609, "cgroup_rstat_cpu", CLASS_PERCPU_BASE, 1, 64, .percpu = true),
-	ROW(610, 0, "cgroup_rstat_cpu", CLASS_PERCPU_BASE, 1, 112, .percpu = true),
-	ROW(501, 0, "percpu_ref", CLASS_PERCPU_BASE, 4, 8, .percpu = true),
+	ROW(501, 605, "cgroup_rstat_cpu", CLASS_PERCPU_BASE, 1, 64, .percpu = true),
+	ROW(606, 0, "cgroup_rstat_cpu", CLASS_PERCPU_BASE, 1, 112, .percpu = true),
+	ROW(501, 502, "percpu_ref", CLASS_PERCPU_BASE, 2, 8, .percpu = true),
+	ROW(503, 508, "percpu_ref", CLASS_PERCPU_BASE, 3, 8, .percpu = true),
+	ROW(509, 0, "percpu_ref", CLASS_PERCPU_BASE, 4, 8, .percpu = true),
 	ROW(501, 508, "kmem_cache_cpu", CLASS_PERCPU_BASE, KMEM_CACHES, 32, .percpu = true),
 	ROW(501, 502, "wb_stat and its ref", CLASS_PERCPU_BASE, 1, 28, .percpu = true),
 	ROW(501, 508, "kmem_cache", CLASS_MEMCG, KMEM_CACHES, 256),
