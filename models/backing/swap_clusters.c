@@ -19,7 +19,7 @@
  */
 #include "models/backing/backing_impl.h"
 
-#define CLUSTER_SLOTS 256u /* SWAPFILE_CLUSTER */
+#define CLUSTER_SLOTS 256u /* SWAPFILE_CLUSTER without THP_SWAP; with it 512, and 32 columns */
 #define CLUSTER_COLS  64u  /* SWAP_CLUSTER_COLS: clusters of one address space */
 #define NO_CLUSTER    UINT32_MAX
 
