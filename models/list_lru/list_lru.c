@@ -248,25 +248,6 @@ uint64_t list_lru_count_node(const struct list_lru *lru, uint32_t node)
 	return positive(lru->nodes[node].nr_items);
 }
 
-uint64_t list_lru_memcg_bytes(const struct host *host)
-{
-	const struct list_lru_state *state = list_lru_state(host);
-	const uint64_t head = 16, rcu = 16, pointer = 8, count = 8, lock_bytes = 8;
-
-	if (state->eager) /* an entry of each node's array, and a list from kmalloc-32 */
-		return host->nr_nodes * (pointer + 32);
-	return rcu + host->nr_nodes * (head + count + (state->memcg_lock ? lock_bytes : 0));
-}
-
-uint64_t list_lru_bytes(const struct host *host)
-{
-	uint64_t nr = 0;
-
-	for (const struct list_lru *lru = list_lru_state(host)->first; lru; lru = lru->next)
-		nr += lru->nr_memcgs;
-	return nr * list_lru_memcg_bytes(host);
-}
-
 /* ---- life of a list_lru ---- */
 
 void list_lru_init(struct list_lru *lru, struct host *host, const char *name, const struct shrinker *shrinker)

@@ -124,10 +124,6 @@ void memcg_online_kmem(struct memcg *m);
  */
 void memcg_offline_kmem(struct task *t, struct memcg *m, void (*reparent_objcgs)(struct memcg *m));
 
-/* Bytes of m's lists in one list_lru, as that kernel lays them out; of all that exist. */
-uint64_t list_lru_memcg_bytes(const struct host *host);
-uint64_t list_lru_bytes(const struct host *host);
-
 void list_lru_build(struct host *host);
 
 #endif
