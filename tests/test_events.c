@@ -173,6 +173,59 @@ static void removed(void **state)
 	record_free(r);
 }
 
+#define SMALL                                                            \
+	"schema: 1\nscenario: small\nhost: { cpus: 2, memory: 64MiB }\n" \
+	"kernel: v6.12\nrun: { until: 1s }\n"
+
+/*
+ * Who worked in a cgroup that is then removed is killed before. In a fault that waits for memory its
+ * pages go, but not the page tables that the fault goes on with: they would be given back twice.
+ */
+static void killed_in_a_fault_and_removed(void **state)
+{
+	(void)state;
+	static const char *const workloads[] = {
+		"{ workload: tmpfs_worker, count: 2, size: 1MiB, passes: 1000 }",
+		"{ workload: memhog, count: 2, pages: 100, repeat: 3, hold: ever }",
+	};
+
+	for (int i = 0; i < 2; i++) {
+		char text[1024];
+
+		snprintf(text, sizeof text,
+			 SMALL "cgroups: [ { name: x, memory.max: 300KiB, tasks: [ %s ] } ]\n"
+			       "events: [ { at: 500ms, cgroup: x, rmdir: true } ]\n",
+			 workloads[i]);
+		struct record *r = run_text(text);
+
+		assert_true(value(r, "cgroup_write.refused", "/x") == 0);
+		record_free(r);
+	}
+}
+
+/* What a workload says at the end of a cgroup that was removed is what it was. */
+static void removed_before_the_results(void **state)
+{
+	(void)state;
+	struct record *r = run_text(SMALL
+				    "cgroups: [ { name: x, tasks: [ { workload: memhog, count: 2, pages: "
+				    "100, hold: ever } ] } ]\n"
+				    "events: [ { at: 500ms, cgroup: x, memory.max: 40KiB, rmdir: true } ]\n");
+
+	assert_true(value(r, "memhog.position", "memhog/0") == 100);
+	record_free(r);
+}
+
+/* The run ends while mkdir waits for memory: nobody has the structures that were not paid for yet. */
+static void ends_in_the_middle_of_mkdir(void **state)
+{
+	(void)state;
+	struct record *r = run_text(SMALL "cgroups: [ { name: x, memory.max: 4096, tasks: [ { workload: "
+					  "cgroup_churn, count: 2, rate: 1000, lifetime: 1ms } ] } ]\n");
+
+	record_free(r);
+}
+
 static void refused(const char *event, const char *what)
 {
 	char text[1024], said[1024];
@@ -202,10 +255,17 @@ static void nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(max_below_use),  cmocka_unit_test(max_down_and_up),
-		cmocka_unit_test(high_below_use), cmocka_unit_test(reclaim_on_demand),
-		cmocka_unit_test(new_protection), cmocka_unit_test(many),
-		cmocka_unit_test(removed),        cmocka_unit_test(nonsense),
+		cmocka_unit_test(max_below_use),
+		cmocka_unit_test(max_down_and_up),
+		cmocka_unit_test(high_below_use),
+		cmocka_unit_test(reclaim_on_demand),
+		cmocka_unit_test(new_protection),
+		cmocka_unit_test(many),
+		cmocka_unit_test(removed),
+		cmocka_unit_test(nonsense),
+		cmocka_unit_test(killed_in_a_fault_and_removed),
+		cmocka_unit_test(removed_before_the_results),
+		cmocka_unit_test(ends_in_the_middle_of_mkdir),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,6 +127,10 @@ void memcg_leave(struct memcg *m)
 	*(m->next_sibling ? &m->next_sibling->prev_sibling : &m->parent->last_child) = m->prev_sibling;
 }
 
+/*
+ * A cgroup of the scenario is named by its workloads up to the end of the run: its number goes to another,
+ * but what is left of it stays where it is.
+ */
 void memcg_destroy(struct memcg *m)
 {
 	struct host *host = m->host;
@@ -136,6 +140,8 @@ void memcg_destroy(struct memcg *m)
 	line_release(host->sim, &m->memory.protection_line);
 	line_release(host->sim, &m->swap.line);
 	line_release(host->sim, &m->swap.protection_line);
+	if (!m->transient)
+		return;
 	sim_free(host->sim, (char *)(uintptr_t)m->path, strlen(m->path) + 1);
 	sim_free(host->sim, m, sizeof *m);
 }
@@ -171,8 +177,8 @@ void memcg_watch_events(struct memcg_watcher *watcher, struct memcg *m, struct t
 void cgroups_build(struct host *host)
 {
 	host->cgroups = sim_alloc(host->sim, sizeof *host->cgroups);
-	host->cgroups->by_css_id =
-		arena_array(sim_arena(host->sim), MOST_CSS_IDS + 1, sizeof(*host->cgroups->by_css_id));
+	host->cgroups->by_css_id = arena_array(sim_arena(host->sim), MOST_CSS_IDS + 1,
+					       sizeof(*host->cgroups->by_css_id));
 	host->cgroups->free_css_id = 1;
 	host->cgroups->root = create(host, NULL, "");
 	host->cgroups->root->path = "/";

@@ -154,19 +154,19 @@ static bool is_charged(const struct host *host, const struct structure *s)
 	return s->accounted && host->kernel_version >= 509;
 }
 
-static void uncharge(struct task *t, struct memcg *m, const struct structure *s)
+static void uncharge(struct task *t, const struct host *host, uint32_t owner, const struct structure *s)
 {
-	const struct host *host = m->host;
 	uint32_t nr = is_charged(host, s) ? copies(host, s) : 0;
 
 	while (nr--)
-		object_uncharge(t, m->structures->owner, t->cpu->node, item_of(s), charged(host, s));
+		object_uncharge(t, owner, t->cpu->node, item_of(s), charged(host, s));
 }
 
 /* False: a limit is in the way; what was charged so far is not any more. */
 static bool charge_all(struct task *t, struct memcg *m)
 {
 	struct host *host = m->host;
+	uint32_t owner = m->parent->objcg->id;
 
 	for (uint32_t i = 0; i < nr_structures; i++) {
 		const struct structure *s = &structures[i];
@@ -179,11 +179,10 @@ static bool charge_all(struct task *t, struct memcg *m)
 			if (object_charge(t, m->parent, t->cpu->node, item_of(s), charged(host, s), &failed))
 				continue;
 			while (k--)
-				object_uncharge(t, m->structures->owner, t->cpu->node, item_of(s),
-						charged(host, s));
+				object_uncharge(t, owner, t->cpu->node, item_of(s), charged(host, s));
 			while (i--)
 				if (taken(host, &structures[i]))
-					uncharge(t, m, &structures[i]);
+					uncharge(t, host, owner, &structures[i]);
 			return false;
 		}
 	}
@@ -239,22 +238,19 @@ static bool has_memory(const struct host *host)
 	return percpu_populated(host) + (slab_pages(host) + frames_used(host)) * PAGE_SIZE < host->memory;
 }
 
+/* A charge may wait, and the run may end meanwhile: the cgroup has its structures when all are paid for. */
 enum cgroup_error ledger_make(struct task *t, struct memcg *m)
 {
 	struct host *host = m->host;
 	uint32_t nr = percpu_blocks(host), block = 0;
 
-	m->structures = sim_alloc(host->sim, structures_size(nr));
-	*m->structures = (struct memcg_structures){ .owner = m->parent->objcg->id,
-						    .nr_percpu = nr,
-						    .files = true,
-						    .percpu_stat = true };
-	if (!has_memory(host) || !charge_all(t, m)) {
-		sim_free(host->sim, m->structures, structures_size(nr));
-		m->structures = NULL;
+	if (!has_memory(host) || !charge_all(t, m))
 		return has_memory(host) ? CGROUP_NO_MEMORY : CGROUP_NO_PERCPU;
-	}
 	task_sync(t);
+	m->structures = sim_alloc(host->sim, structures_size(nr));
+	*m->structures = (struct memcg_structures){
+		.owner = m->parent->objcg->id, .nr_percpu = nr, .files = true, .percpu_stat = true
+	};
 	for (uint32_t i = 0; i < nr_structures; i++)
 		take(host, m->structures, &structures[i], &block);
 	host->ledger->made++;
@@ -290,7 +286,7 @@ static void uncharge_those(struct task *t, struct memcg *m, bool percpu_stat, bo
 		const struct structure *s = &structures[i];
 
 		if (taken(m->host, s) && (s->class == CLASS_PERCPU_STAT ? percpu_stat : others))
-			uncharge(t, m, s);
+			uncharge(t, m->host, m->structures->owner, s);
 	}
 }
 
@@ -372,7 +368,7 @@ void ledger_sample(struct host *host, sim_time_t now)
 		return;
 	record_sample(record, &metrics[PERCPU], "all", now, (double)percpu_populated(host));
 	record_sample(record, &metrics[SLAB], "all", now, (double)slab_pages(host) * PAGE_SIZE);
-	for (int class = 0; class < NR_STRUCTURE_CLASSES; class++)
+	for (int class = 0; class < NR_STRUCTURE_CLASSES; class ++)
 		record_sample(record, &metrics[LIVE], structure_class_names[class], now,
 			      (double)host->ledger->live[class]);
 }
@@ -386,15 +382,15 @@ static void check(const struct host *host, struct record *record)
 	for (uint32_t i = 1; (m = memcg_at(host->cgroups, &i)); i++)
 		for (uint32_t k = 0; m->structures && k < nr_structures; k++) {
 			const struct structure *s = &structures[k];
-			bool has = s->files			    ? m->structures->files
+			bool has = s->files                        ? m->structures->files
 				   : s->class == CLASS_PERCPU_STAT ? m->structures->percpu_stat
-								    : true;
+								   : true;
 
 			if (has)
 				expected += (uint64_t)copies(host, s) * taken(host, s) *
 					    (s->percpu ? host->nr_possible : 1);
 		}
-	for (int class = 0; class < NR_STRUCTURE_CLASSES; class++)
+	for (int class = 0; class < NR_STRUCTURE_CLASSES; class ++)
 		live += host->ledger->live[class];
 	record_invariant(record, "ledger", live == expected, "%lld bytes in the ledger, cgroups have %lld",
 			 (long long)live, (long long)expected);
@@ -410,7 +406,7 @@ void ledger_finish(struct host *host)
 	record_summary(record, &metrics[PERCPU], "all", (double)percpu_populated(host));
 	record_summary(record, &metrics[PERCPU_LIVE], "all", (double)percpu_live(host));
 	record_summary(record, &metrics[SLAB], "all", (double)slab_pages(host) * PAGE_SIZE);
-	for (int class = 0; class < NR_STRUCTURE_CLASSES; class++)
+	for (int class = 0; class < NR_STRUCTURE_CLASSES; class ++)
 		record_summary(record, &metrics[LIVE], structure_class_names[class],
 			       (double)host->ledger->live[class]);
 }

@@ -142,7 +142,11 @@ bool anon_touch(struct task *t, struct anon_object *a, uint64_t index, struct me
 		cond_resched(t);
 	cpu_defer(t, costs->fault_entry);
 	count_memcg_events(t, a->memcg, PGFAULT, 1);
-	if (!fault(t, a, index, failed))
+	a->faulting++;
+	bool served = fault(t, a, index, failed);
+
+	a->faulting--;
+	if (!served)
 		return false;
 	memcg_handle_over_high(t);
 	cpu_defer(t, costs->touch);
@@ -254,9 +258,8 @@ void anon_zap(struct task *t, struct anon_object *a, uint64_t from, uint64_t nr)
 	a->zapping = false;
 }
 
-static void unmap_all(struct task *t, struct anon_object *a)
+static void drop_tables(struct task *t, struct anon_object *a)
 {
-	zap(t, a, 0, a->object.nr_pages);
 	for (uint64_t i = 0; i < a->mapping->nr_tables; i++) {
 		if (!a->mapping->tables[i])
 			continue;
@@ -270,17 +273,23 @@ void anon_unmap(struct task *t, struct anon_object *a)
 {
 	while (!begin_zap(t, a))
 		task_sleep(t, SIM_MS);
-	unmap_all(t, a);
+	zap(t, a, 0, a->object.nr_pages);
+	drop_tables(t, a);
 	a->zapping = false;
 }
 
-/* Of a task that is killed. If it is at it itself, it will come to the rest. */
+/*
+ * Of a task that is killed. If it is at it itself, it will come to the rest. So it will to page tables, if it
+ * is in a fault that goes on with them: the OOM reaper takes pages only, tables wait for exit_mmap().
+ */
 void anon_exit(struct task *t, struct page_object *object)
 {
 	struct anon_object *a = (struct anon_object *)(void *)object;
 
 	if (!begin_zap(t, a))
 		return;
-	unmap_all(t, a);
+	zap(t, a, 0, a->object.nr_pages);
+	if (!a->faulting)
+		drop_tables(t, a);
 	a->zapping = false;
 }

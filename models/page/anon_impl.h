@@ -11,7 +11,8 @@ struct anon_object {
 	struct page_object object;
 	struct memcg *memcg;
 	struct mapping *mapping;
-	bool zapping; /* somebody takes pages out */
+	bool zapping;      /* somebody takes pages out */
+	uint32_t faulting; /* faults under way: they need their page tables */
 };
 
 /* A frame charged to the object's memcg, for the page at index. NO_FRAME: as anon_touch() fails. */

@@ -30,6 +30,7 @@ void stat_leave(struct memcg *m)
 		above->gone[i] += m->stat->local[i] + m->stat->gone[i];
 }
 
+/* The scenario's own cgroups keep their totals: workloads that ran in them or watched them say what was. */
 bool stat_free_memcg(struct memcg *m)
 {
 	struct sim *sim = m->host->sim;
@@ -42,12 +43,15 @@ bool stat_free_memcg(struct memcg *m)
 		next = pair->of_memcg;
 		rstat_free_pair(pair);
 	}
+	s->pairs = NULL;
+	line_release(sim, &s->line);
+	summed_release(m);
+	if (!m->transient)
+		return true;
 	for (uint32_t node = 0; node < m->host->nr_nodes; node++)
 		if (s->nodes[node])
 			sim_free(sim, s->nodes[node], sizeof(struct node_stat));
 	sim_free(sim, s->nodes, m->host->nr_nodes * sizeof(struct node_stat *));
-	line_release(sim, &s->line);
-	summed_release(m);
 	sim_free(sim, s, sizeof *s);
 	m->stat = NULL;
 	return true;
