@@ -152,7 +152,7 @@ static void ended_in_the_middle(void **state)
 					 "interval: 37ms, settle: 0s } ]\n");
 	assert_true(value(&r, "daemon.kills", "d") == 12);
 	for (int i = 1; i <= 12; i++) {
-		char path[8];
+		char path[16];
 
 		snprintf(path, sizeof path, "/j%d", i);
 		assert_true(value(&r, "memory.current", path) <= 64 * 4 * 4096.0); /* stocks */
