@@ -63,11 +63,8 @@ static inline void mapping_range(const struct mapping *mapping, uint64_t table, 
 static inline void mapping_touch(const struct task *t, struct mapping *mapping, uint64_t index,
 				 struct page *page)
 {
-	uint8_t *table = &mapping->tables[mapping_table(mapping, index)];
-
 	page->flags |= PG_YOUNG;
-	if (*table) /* else the task is killed, and its tables were given back while its last fault slept */
-		*table |= TABLE_YOUNG;
+	mapping->tables[mapping_table(mapping, index)] |= TABLE_YOUNG;
 	mapping->touched = UINT64_MAX;
 	if (mapping->switches != t->switches) {
 		mapping->switches = t->switches;
