@@ -28,9 +28,10 @@ point AS (
 		avg(100 * wait_total_ns / sys) AS share
 	FROM of_run GROUP BY curve, cgroups
 ),
-shown AS (
+shown AS ( -- one point is no curve
 	SELECT curve, scenario, row_number() OVER (ORDER BY min(run_id)) - 1 AS k
-	FROM of_run GROUP BY curve
+	FROM of_run WHERE (SELECT count(*) FROM point) > 1
+	GROUP BY curve
 ),
 line (block, row, text) AS (
 	SELECT 0, 0, printf('"%s" "" %d', replace(scenario, '"', ''''), count(*))

@@ -31,7 +31,7 @@ static struct store *open_store(void **state, enum store_mode mode)
 }
 
 /* What figures of memory show: an eighth of a limit of 64 MiB, pressure, requests. */
-static void add_memory(struct record *r, const struct histogram *h)
+static void add_memory(struct record *r, const struct histogram *h, uint32_t nr)
 {
 	static const struct metric samples[] = {
 		{ "memory.stat.active_file", "bytes", METRIC_GAUGE, "" },
@@ -51,7 +51,7 @@ static void add_memory(struct record *r, const struct histogram *h)
 		{ "task.file_reads", "1", METRIC_COUNTER, "" },
 		{ "task.file_misses", "1", METRIC_COUNTER, "" },
 	};
-	static const double values[] = { 64 << 20, 300, 1000, 100, 1000, 250 };
+	const double values[] = { (64 + nr) << 20, 300, 1000, 100, 1000, 250 };
 	static const struct metric requests = { "service.latency", "ns", METRIC_DISTRIBUTION, "" };
 
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
@@ -136,7 +136,7 @@ static void add_run(struct store *s, const char *variant, uint64_t latency_ns, u
 		record_sample(r, &pages, "all", i * SIM_MS, i % 10);
 		record_sample(r, &age, "all", i * SIM_MS, (i % 10) * 1e6);
 	}
-	add_memory(r, &h);
+	add_memory(r, &h, nr);
 	add_locks(r, latency_ns);
 	add_work(r, nr);
 	add_decisions(r);
