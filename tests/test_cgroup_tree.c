@@ -119,6 +119,11 @@ static void test_mistakes(void **state)
 	       "a task in a cgroup's list belongs there");
 	expect("cgroups: [ { name: a, memory.maximum: 3MiB } ]\n", "memory.max");
 	expect("cgroups: [ { name: a, cpu.max: { quota: 5 } } ]\n", "quota");
+	expect("cgroups: [ { name: 'x{1..5}', children: [ { name: 'y{1..13106}' } ] } ]\n",
+	       ":6:20: cgroups: beside the root the kernel has ids for 65534, not for 65535");
+	expect("kernel_memory: { percpu: 1GiB }\n", ":6:26: percpu: the host has less memory");
+	expect("kernel_memory: { percpu: 512MiB, slab: 512MiB }\n",
+	       ":6:40: slab: the host has less memory, beside percpu");
 	/* The same names in different places are no mistake. */
 	char said[256];
 

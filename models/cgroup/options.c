@@ -186,8 +186,34 @@ static void check_list(const struct scenario *s, const struct option_list *list,
 	}
 }
 
+/* Of a list and all below it: a million at most, as the language has it. */
+static uint64_t count_below(const struct scenario *s, const struct option_list *list)
+{
+	const char *const *names;
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct cgroup_options *o = list->items[i];
+
+		nr += scenario_expand_name(s, o->name, &names) * (1 + count_below(s, &o->children));
+	}
+	return nr;
+}
+
+/* The root has an id too. */
+static void check_ids(const struct scenario *s, const struct option_list *list, struct complaints *c)
+{
+	uint64_t nr = count_below(s, list);
+
+	if (nr >= MOST_CSS_IDS)
+		complain(c, option_where(list->items[0], "name"),
+			 "cgroups: beside the root the kernel has ids for %u, not for %llu", MOST_CSS_IDS - 1,
+			 (unsigned long long)nr);
+}
+
 void cgroup_check(const struct scenario *s, struct complaints *c)
 {
+	check_ids(s, scenario_section(s, "cgroups"), c);
 	check_list(s, scenario_section(s, "cgroups"), c);
 }
 

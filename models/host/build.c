@@ -39,6 +39,7 @@ static void check(const struct scenario *s, struct complaints *c)
 	if (options->memory / PAGE_SIZE < options->nodes)
 		complain(c, option_where(options, "memory"), "memory: less than a page for each of %u nodes",
 			 options->nodes);
+	ledger_check(s, c);
 	cgroup_check(s, c);
 	cgroup_writes_check(s, c);
 	workload_check(s, c);

@@ -411,6 +411,17 @@ void ledger_finish(struct host *host)
 			       (double)host->ledger->live[class]);
 }
 
+void ledger_check(const struct scenario *s, struct complaints *c)
+{
+	const struct kernel_memory *boot = scenario_section(s, "kernel_memory");
+	const struct host_options *host = scenario_section(s, "host");
+
+	if (boot->percpu >= host->memory)
+		complain(c, option_where(boot, "percpu"), "percpu: the host has less memory");
+	else if (boot->slab >= host->memory - boot->percpu)
+		complain(c, option_where(boot, "slab"), "slab: the host has less memory, beside percpu");
+}
+
 void ledger_build(struct host *host)
 {
 	const struct kernel_memory *boot = scenario_section(host->scenario, "kernel_memory");
