@@ -305,9 +305,20 @@ static void take_all(struct task *t, void *arg)
 	assert_int_equal(swap_free_slots(r->host), 256);
 }
 
+static int count(const char *text, const char *part)
+{
+	int nr = 0;
+
+	while ((text = strstr(text, part)) != NULL) {
+		text += strlen(part);
+		nr++;
+	}
+	return nr;
+}
+
 static void slots(void **state)
 {
-	char text[512];
+	char text[1024];
 
 	(void)state;
 	rig_run_on(root_era, 1, take_all);
@@ -317,6 +328,14 @@ static void slots(void **state)
 			   text, sizeof text);
 	assert_non_null(strstr(text, "there is no device 'nowhere'"));
 	assert_non_null(strstr(text, "another device is called 'z' too"));
+	fixture_complaints(RIG_HEAD RIG_POLICIES " }\ndevices: [ { name: z, device: zram } ]\ntasks:\n"
+						 "  - { workload: tree_read, files: 1, disk: nowhere }\n"
+						 "  - { workload: stream_scan, pages: 1, disk: z }\n"
+						 "  - { workload: file_churn, pages: 1, disk: nowhere }\n"
+						 "  - { workload: service, file_pages: 1, disk: nowhere }\n",
+			   text, sizeof text);
+	assert_int_equal(count(text, "disk: there is no device 'nowhere'"), 3);
+	assert_int_equal(count(text, "disk: 'z' is no disk: files cannot lie on it"), 1);
 }
 
 int main(void)

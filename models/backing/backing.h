@@ -68,6 +68,9 @@ void writeback_dirtied(struct task *t, struct file_object *f, struct memcg *m);
 void writeback_list(struct file_object *f);
 
 void backing_check(const struct scenario *s, struct complaints *c);
+/* Complains of a key that names a disk (NULL: none) where there is none of that name. */
+void disk_check(const struct scenario *s, const char *name, const void *bound, const char *key,
+		struct complaints *c);
 void backing_build(struct host *host);
 void backing_sample(struct host *host, sim_time_t now);
 void backing_finish(struct host *host);

@@ -80,6 +80,19 @@ void backing_check(const struct scenario *s, struct complaints *c)
 			 swap->device);
 }
 
+void disk_check(const struct scenario *s, const char *name, const void *bound, const char *key,
+		struct complaints *c)
+{
+	const struct device_options *o = name ? named(s, name, SIZE_MAX) : NULL;
+	const struct device_ops *ops = o && o->device.module ? o->device.module->ops : NULL;
+
+	if (name && !o)
+		complain(c, option_where(bound, key), "%s: there is no device '%.100s'", key, name);
+	else if (ops && ops->synchronous)
+		complain(c, option_where(bound, key), "%s: '%.100s' is no disk: files cannot lie on it", key,
+			 name);
+}
+
 static struct device *find(struct host *host, const char *name)
 {
 	struct backing_state *backing = host->backing;

@@ -7,6 +7,7 @@
  * it was. With a stride only every stride-th page of the file is used, which leaves 64/stride pages to a node
  * of the page cache; `back` reads once more, in the end and backwards, all that a cyclic reader has read.
  */
+#include "models/backing/backing.h"
 #include "models/host/costs.h"
 #include "models/workload/access.h"
 #include "models/workload/passes.h"
@@ -77,8 +78,8 @@ static void check(const struct scenario *s, const struct task_options *task, con
 {
 	const struct file_churn *o = own;
 
-	(void)s;
 	(void)task;
+	disk_check(s, o->disk, own, "disk", c);
 	if (o->back && o->access.pattern != ACCESS_CYCLIC)
 		complain(c, option_where(own, "back"), "back: only a cyclic reader can go back");
 	if (o->back && !o->passes)

@@ -78,11 +78,8 @@ void workload_file_place(struct workload_task *w, const char *name, const char *
 {
 	struct named_file *f = find(w->host->workloads, file_name(w->memcg, name));
 
-	if (!disk)
-		return;
-	f->disk = disk_find(w->host, disk);
-	if (!f->disk)
-		sim_fail(w->host->sim, "%s: there is no disk '%s' among the devices", w->name, disk);
+	if (disk)
+		f->disk = disk_find(w->host, disk);
 }
 
 struct file_object *workload_file(struct host *host, const struct memcg *m, const char *name)

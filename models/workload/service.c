@@ -11,6 +11,7 @@
 #include <gsl/gsl_randist.h>
 #include <string.h>
 
+#include "models/backing/backing.h"
 #include "models/host/costs.h"
 #include "models/workload/access.h"
 #include "sim/module.h"
@@ -86,8 +87,8 @@ static void check(const struct scenario *s, const struct task_options *task, con
 {
 	const struct service *o = own;
 
-	(void)s;
 	(void)task;
+	disk_check(s, o->disk, own, "disk", c);
 	if (!o->anon_pages && !o->file_pages)
 		complain(c, option_where(own, NULL), "service: neither heap nor file has a page");
 }

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "models/backing/backing.h"
 #include "models/host/costs.h"
 #include "models/workload/workload.h"
 #include "sim/module.h"
@@ -37,6 +38,13 @@ static const struct option_table options = OPTION_TABLE("stream_scan", struct st
 static bool ends(const void *own)
 {
 	return ((const struct stream_scan *)own)->passes > 0;
+}
+
+static void check(const struct scenario *s, const struct task_options *task, const void *own,
+		  struct complaints *c)
+{
+	(void)task;
+	disk_check(s, ((const struct stream_scan *)own)->disk, own, "disk", c);
 }
 
 static void prepare(struct workload_task *w)
@@ -93,7 +101,7 @@ static void run(struct task *t, struct workload_task *w)
 		}
 }
 
-static const struct workload_ops ops = { .ends = ends, .prepare = prepare, .run = run };
+static const struct workload_ops ops = { .check = check, .ends = ends, .prepare = prepare, .run = run };
 
 MODULE(stream_scan) = {
 	.abi = MEMCGSIM_ABI,

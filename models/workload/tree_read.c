@@ -43,16 +43,20 @@ static bool ends(const void *own)
 	return true;
 }
 
+static void check(const struct scenario *s, const struct task_options *task, const void *own,
+		  struct complaints *c)
+{
+	(void)task;
+	disk_check(s, ((const struct tree_read *)own)->disk, own, "disk", c);
+}
+
 static void prepare(struct workload_task *w)
 {
 	const struct tree_read *o = w->own;
 	struct disk *disk = o->disk ? disk_find(w->host, o->disk) : NULL;
 
-	if (o->disk && !disk)
-		sim_fail(w->host->sim, "%s: there is no disk '%s' among the devices", w->name, o->disk);
-	else
-		w->state = vfs_files(vfs_superblock(w->host, o->filesystem, (uint32_t)o->inode), o->files,
-				     o->file_pages, disk);
+	w->state = vfs_files(vfs_superblock(w->host, o->filesystem, (uint32_t)o->inode), o->files,
+			     o->file_pages, disk);
 }
 
 static bool read_pages(struct task *t, struct workload_task *w, struct vfs_file *file)
@@ -106,7 +110,7 @@ static void run(struct task *t, struct workload_task *w)
 			return;
 }
 
-static const struct workload_ops ops = { .ends = ends, .prepare = prepare, .run = run };
+static const struct workload_ops ops = { .check = check, .ends = ends, .prepare = prepare, .run = run };
 
 MODULE(tree_read) = {
 	.abi = MEMCGSIM_ABI,
