@@ -126,7 +126,32 @@ static void test_group(void **state)
 	 */
 	assert_int_equal(a[0].memcg->events[EVENT_OOM_KILL], 4);
 	assert_int_equal(a[0].memcg->events[EVENT_OOM_GROUP_KILL], 1);
+	/* It ends before the others are killed: who asked has room then, and makes no attempt 19. */
+	assert_int_equal(a[0].memcg->events[EVENT_MAX], 18);
 	assert_int_equal(stat_truth(a[0].memcg, NR_ANON_MAPPED), 0);
+	rig_close(&r);
+}
+
+/* The one that would be killed next is the victim, and ends before its turn comes. */
+static void test_group_loses_its_next(void **state)
+{
+	struct life l[] = { { .first = 10 },
+			    { .first = 2457 },
+			    { .first = 512, .then = 3000, .pause = 10 * SIM_MS },
+			    { .first = 10 } };
+	struct actor a[4];
+	struct rig r;
+
+	(void)state;
+	run_lives(&r,
+		  RIG_HOST(1, 256MiB, "v6.1") "cgroups: [ { name: c, memory.max: 16MiB, memory.swap.max: 0, "
+					      "memory.oom.group: true } ]\n",
+		  "/c", l, a, 4);
+	for (int i = 0; i < 4; i++)
+		assert_true(l[i].killed);
+	assert_int_equal(a[0].memcg->events[EVENT_OOM_KILL], 4);
+	assert_int_equal(stat_truth(a[0].memcg, NR_ANON_MAPPED), 0);
+	assert_null(r.host->cgroups->oom_next);
 	rig_close(&r);
 }
 
@@ -175,9 +200,13 @@ static void test_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alone),       cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_largest),     cmocka_unit_test(test_group),
-		cmocka_unit_test(test_files_first), cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_group),
+		cmocka_unit_test(test_group_loses_its_next),
+		cmocka_unit_test(test_files_first),
+		cmocka_unit_test(test_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ struct memcg {
 	bool oom_group;                   /* memory.oom.group */
 	uint64_t events[NR_MEMCG_EVENTS]; /* memory.events, descendants included */
 	struct memcg_watcher *watchers;
-	struct cgroup_task *tasks;
+	struct cgroup_task *tasks, **tasks_end; /* in the order in which they came */
 	struct bandwidth *bandwidth;             /* cpu.max, or that of the nearest ancestor that has one */
 	uint32_t weight;                         /* cpu.weight as a task weight */
 	struct memory_stat_base *stat_base;      /* at the end of the warm-up; memory_stat.c */
@@ -151,6 +151,7 @@ struct cgroup_state {
 	struct workqueue *queue;    /* work on the stocks' own CPUs */
 	struct mutex drain_mutex;   /* percpu_charge_mutex */
 	struct mutex oom_mutex;     /* oom_lock */
+	struct cgroup_task *oom_next; /* of who is killed with a group; under it */
 	uint32_t walks;             /* under way on page counters */
 };
 

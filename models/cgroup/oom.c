@@ -19,19 +19,26 @@
 
 void cgroup_task_attach(struct cgroup_task *ct, struct memcg *m)
 {
+	if (!m->tasks)
+		m->tasks_end = &m->tasks;
 	ct->memcg = m;
-	ct->next = m->tasks;
-	ct->prev = &m->tasks;
-	if (ct->next)
-		ct->next->prev = &ct->next;
-	m->tasks = ct;
+	ct->next = NULL;
+	ct->prev = m->tasks_end;
+	*ct->prev = ct;
+	m->tasks_end = &ct->next;
 }
 
 void cgroup_task_exit(struct cgroup_task *ct)
 {
+	struct cgroup_state *cgroups = ct->memcg->host->cgroups;
+
+	if (cgroups->oom_next == ct)
+		cgroups->oom_next = ct->next;
 	*ct->prev = ct->next;
 	if (ct->next)
 		ct->next->prev = ct->prev;
+	else
+		ct->memcg->tasks_end = ct->prev;
 	ct->prev = NULL;
 }
 
@@ -122,6 +129,27 @@ static struct memcg *oom_group(struct memcg *m, const struct memcg *root)
 	return group;
 }
 
+/*
+ * mem_cgroup_scan_tasks() of the stable series (6.1.192, 6.12.117) lets others run after each task. On one
+ * CPU that is where the first of the group, woken to die, gives its memory back: who asked then finds room
+ * without another attempt.
+ */
+static void kill_group(struct task *t, struct memcg *group)
+{
+	struct cgroup_state *cgroups = group->host->cgroups;
+	struct cgroup_task *ct;
+
+	memcg_event(group, EVENT_OOM_GROUP_KILL);
+	for (struct memcg *m = NULL; (m = memcg_walk(t, group, m));) {
+		cgroups->oom_next = m->tasks;
+		while ((ct = cgroups->oom_next)) {
+			cgroups->oom_next = ct->next;
+			kill_task(t, ct);
+			cond_resched(t);
+		}
+	}
+}
+
 static void oom_kill(struct task *t, struct cgroup_task *victim, struct memcg *root)
 {
 	struct memcg *group = oom_group(victim->memcg, root);
@@ -130,12 +158,8 @@ static void oom_kill(struct task *t, struct cgroup_task *victim, struct memcg *r
 	task_sync(t);
 	root->host->reclaim->calls.oom_kills++;
 	kill_task(t, victim);
-	if (!group)
-		return;
-	memcg_event(group, EVENT_OOM_GROUP_KILL);
-	for (struct memcg *m = NULL; (m = memcg_next(group, m));)
-		for (struct cgroup_task *ct = m->tasks; ct; ct = ct->next)
-			kill_task(t, ct);
+	if (group)
+		kill_group(t, group);
 }
 
 bool memcg_out_of_memory(struct task *t, struct memcg *m, uint32_t nr)

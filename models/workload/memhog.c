@@ -165,8 +165,10 @@ static void run(struct task *t, struct workload_task *w)
 	memory = anon_create(w->host, w->memcg, o->pages + o->grow + 1);
 	for (uint32_t i = 0; alive && i < o->repeat; i++)
 		alive = take(t, w, memory, 0, o->pages);
-	if (alive && grow(t, w, memory))
+	if (alive && grow(t, w, memory)) {
+		hog->done = true; /* a run may end before it does */
 		hog->done = hold(t, o->hold);
+	}
 	anon_unmap(t, memory);
 }
 
