@@ -134,13 +134,15 @@ static inline enum evict_result rig_evict(struct task *t, struct host *host, fra
 {
 	struct page *page = page_of(host, frame);
 	struct lruvec *lruvec = lruvec_relock_irq(t, host, page, NULL);
-	uint64_t written = 0;
+	struct pageout out = { 0 };
 
 	assert_true(page->flags & PG_LRU);
 	fifo_del(t, lruvec, frame);
 	page->batched++;
 	spin_unlock_irq(t, lruvec->lock);
-	enum evict_result result = object_evict(t, host, frame, target, &written);
+	enum evict_result result = object_evict(t, host, frame, target, &out);
+
+	swap_unplug(t, &out.plug);
 
 	task_sync(t);
 	page->batched--;

@@ -187,62 +187,6 @@ static void limits(void **state)
 		   1, zram_full);
 }
 
-/* ---- while a disk writes ---- */
-
-static struct anon_object *contended;
-
-/* One reclaims, the other comes back to the page, or leaves it for good, half-way through the write. */
-static void meet(struct task *t, void *arg, bool leave)
-{
-	struct rig *r = arg;
-
-	task_sync(t);
-	if (!contended) {
-		contended = anon_create(r->host, r->c, 2);
-		touch_range(t, contended, 0, 2);
-		enum evict_result result = evict(t, r, contended, 0);
-
-		assert_int_equal(result, EVICT_BUSY);
-		task_sync(t);
-		assert_int_equal(swap_used_slots(r->host), 0);
-		assert_int_equal(anon_present(contended), leave ? 0 : 2);
-		return;
-	}
-	task_sleep(t, 5 * SIM_MS);
-	task_sync(t);
-	assert_int_equal(swap_used_slots(r->host), 1);
-	assert_int_equal(stat_truth(r->c, NR_ANON_MAPPED), 1);
-	if (leave)
-		anon_zap(t, contended, 0, 2);
-	else
-		assert_true(anon_touch(t, contended, 0, NULL));
-	task_sync(t);
-	assert_int_equal(stat_truth(r->c, NR_ANON_MAPPED), leave ? 0 : 2);
-}
-
-static void come_back(struct task *t, void *arg)
-{
-	meet(t, arg, false);
-}
-
-static void leave(struct task *t, void *arg)
-{
-	meet(t, arg, true);
-}
-
-static void during_write(void **state)
-{
-	static const char disk[] = RIG_HEAD RIG_POLICIES
-		" }\ncgroups: [ { name: c } ]\n"
-		"devices: [ { name: d, device: disk, write: 10ms, size: 1MiB } ]\nswap: { device: d }\n";
-
-	(void)state;
-	contended = NULL;
-	rig_run_on(disk, 2, come_back);
-	contended = NULL;
-	rig_run_on(disk, 2, leave);
-}
-
 /* ---- tmpfs ---- */
 
 static void files_in_memory(struct task *t, void *arg)
@@ -341,8 +285,10 @@ static void slots(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(eras),  cmocka_unit_test(limits), cmocka_unit_test(during_write),
-		cmocka_unit_test(tmpfs), cmocka_unit_test(slots),
+		cmocka_unit_test(eras),
+		cmocka_unit_test(limits),
+		cmocka_unit_test(tmpfs),
+		cmocka_unit_test(slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

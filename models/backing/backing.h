@@ -2,7 +2,7 @@
  * backing.h - where pages come from and go to: disks, swap, zram, and who writes dirty pages.
  *
  * Devices are described in the scenario's `devices:` list; `swap:` names the one that is swap, if any. Times
- * come from distributions with a queue depth; counts do not depend on them. zram completes synchronously,
+ * come from distributions with a queue depth. zram completes synchronously,
  * compresses with an algorithm's cost and ratio, and takes frames of the machine for what it stores. Kernel:
  * mm/swapfile.c, mm/swap_state.c, drivers/block/zram, fs/fs-writeback.c, mm/page-writeback.c.
  */
@@ -15,11 +15,14 @@
 /* ---- disks; disk.c ---- */
 
 struct disk;
+struct device_request;
 /*
  * Sleeps until a read (write) of nr pages is done: queueing for one of the device's slots, then its latency.
  */
 void disk_read(struct task *t, struct disk *d, uint32_t nr);
 void disk_write(struct task *t, struct disk *d, uint32_t nr);
+/* Begins a write that nobody waits for: device.h. */
+void disk_submit(struct task *t, struct disk *d, struct device_request *request);
 /* The disk of that name of the scenario; NULL: a device without latency (a RAM disk). */
 struct disk *disk_find(struct host *host, const char *name);
 
@@ -31,18 +34,31 @@ typedef uint32_t swap_slot_t;
 swap_slot_t swap_alloc(struct task *t, struct memcg *m);
 /* Gives it back, with the shadow and what the device stores for it. In a step. */
 void swap_free(struct task *t, swap_slot_t slot);
-/* Writes the page out; false: the device is full (zram without memory). Sleeps on a disk. */
+/* To a synchronous device; false: it is full (zram without memory). */
 bool swap_write(struct task *t, swap_slot_t slot, frame_t frame);
+/*
+ * To any other: the page, locked and in the swap cache, is under writeback from then on, and unlocked. It is
+ * put together with those before it in neighbouring slots; swap_unplug() submits what is still to be. Both
+ * sleep while the device's queue is full.
+ */
+struct swap_plug {
+	struct swap_io *io; /* NULL: nothing */
+};
+void swap_write_later(struct task *t, struct swap_plug *plug, swap_slot_t slot, frame_t frame);
+void swap_unplug(struct task *t, struct swap_plug *plug);
 /* Reads it back into a frame; sleeps on a disk. */
 void swap_read(struct task *t, swap_slot_t slot, frame_t frame);
 /*
- * The page that has left its file for the slot and is still being written; NO_FRAME: none, or done. A step.
+ * The page that has left its object for the slot and is still there, in the swap cache: NO_FRAME: none. On a
+ * synchronous device that is a page of tmpfs while it is written. A step.
  */
-frame_t swap_writing(const struct host *host, swap_slot_t slot);
-void swap_set_writing(struct host *host, swap_slot_t slot, frame_t frame);
+frame_t swap_cached(const struct host *host, swap_slot_t slot);
+void swap_set_cached(struct host *host, swap_slot_t slot, frame_t frame);
+/* The slot of a page of which that was said last. */
+swap_slot_t swap_slot_of(const struct host *host, frame_t frame);
 struct memcg *swap_owner(const struct host *host, swap_slot_t slot);
 bool swap_present(const struct host *host);        /* is there a swap device */
-bool swap_is_synchronous(const struct host *host); /* zram: no swap cache on the way in */
+bool swap_is_synchronous(const struct host *host); /* zram: a page that is written is gone */
 uint64_t swap_free_slots(const struct host *host);
 uint64_t swap_used_slots(const struct host *host);
 /* mem_cgroup_get_nr_swap_pages(): free slots that m may still take. */

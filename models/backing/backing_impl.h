@@ -36,7 +36,9 @@ struct swap_state {
 	uint32_t *owners;               /* by slot: memcg id and one more; 0: free */
 	struct swap_cpu *waiting;       /* by CPU */
 	bool by_cpu;                    /* slots wait there */
-	frame_t *writing;               /* by slot: swap_writing() */
+	frame_t *cached;                /* by slot: swap_cached() */
+	swap_slot_t *slots;             /* by frame: swap_slot_of(); NULL on a synchronous device */
+	struct swap_io *spare;          /* swap_io.c */
 	const struct anon_shadow_ops *shadows;
 	void *shadow_state;
 	uint64_t out, in, full; /* pages written, read, refused */

@@ -5,6 +5,11 @@
  * distribution, and after it the time that its pages need on the shared channel. With an empty queue that is
  * what a benchmark at queue depth 1 shows; with a full one depth / latency requests a second, or the
  * bandwidth, whichever is less.
+ *
+ * A read is waited for by who wants it. A write that somebody waits for is no other; one that nobody does
+ * (submit()) keeps its submitter only until it has a slot of the queue, as blk_mq_get_tag() does, and a task
+ * of the device, which stands for its interrupt, tells the owner when it is done. Since all share the
+ * channel, requests end in the order in which they got their slots.
  */
 #include "models/backing/backing_impl.h"
 #include "sim/engine/random.h"
@@ -68,6 +73,8 @@ struct disk {
 	sim_time_t channel_until; /* the channel is busy up to here */
 	struct histogram *times[2];
 	uint64_t pages[2];
+	struct device_request *under_way, **last_under_way; /* submitted; in the order in which they end */
+	struct task *irq;                                   /* made with the first of them */
 };
 
 static void *create(struct host *host, const char *name, const void *options)
@@ -78,6 +85,7 @@ static void *create(struct host *host, const char *name, const void *options)
 	d->name = name;
 	d->options = options;
 	d->last = &d->first;
+	d->last_under_way = &d->under_way;
 	d->stream = stream_open(host->sim, name, "latency");
 	d->times[READ] = histogram_create(sim_arena(host->sim));
 	d->times[WRITE] = histogram_create(sim_arena(host->sim));
@@ -123,22 +131,34 @@ static sim_time_t transfer(const struct disk *d, uint32_t nr)
 	return (sim_time_t)((double)nr * PAGE_SIZE / (double)d->options->bandwidth * (double)SIM_SEC);
 }
 
+/* A request that has a slot is accepted now, and done then. */
+static sim_time_t accept(struct disk *d, const struct dist *latency, uint32_t nr)
+{
+	sim_time_t ready = sim_now(d->host->sim) + (sim_time_t)dist_draw(latency, d->stream);
+
+	d->channel_until = (ready > d->channel_until ? ready : d->channel_until) + transfer(d, nr);
+	return d->channel_until;
+}
+
+/* It is done. In a step. */
+static void complete(struct task *t, struct disk *d, int what, sim_time_t issued, uint32_t nr)
+{
+	histogram_add(d->times[what], (sim_now(t->sim) - issued) / SIM_NS, 1);
+	d->pages[what] += nr;
+	put_slot(t, d);
+}
+
 static void request(struct task *t, struct disk *d, int what, const struct dist *latency, uint32_t nr)
 {
-	sim_time_t from, ready, done;
+	sim_time_t from;
 
 	task_sync(t);
 	from = sim_now(t->sim);
 	get_slot(t, d);
 	task_sync(t);
-	ready = sim_now(t->sim) + (sim_time_t)dist_draw(latency, d->stream);
-	done = (ready > d->channel_until ? ready : d->channel_until) + transfer(d, nr);
-	d->channel_until = done;
-	task_sleep(t, done - sim_now(t->sim));
+	task_sleep(t, accept(d, latency, nr) - sim_now(t->sim));
 	task_sync(t);
-	histogram_add(d->times[what], (sim_now(t->sim) - from) / SIM_NS, 1);
-	d->pages[what] += nr;
-	put_slot(t, d);
+	complete(t, d, what, from, nr);
 }
 
 void disk_read(struct task *t, struct disk *d, uint32_t nr)
@@ -151,18 +171,63 @@ void disk_write(struct task *t, struct disk *d, uint32_t nr)
 	request(t, d, WRITE, &d->options->write, nr);
 }
 
+/* ---- writes that nobody waits for ---- */
+
+static void end_writes(struct task *t, void *arg)
+{
+	struct disk *d = arg;
+
+	for (;;) {
+		task_sync(t);
+		struct device_request *r = d->under_way;
+
+		if (!r) {
+			task_block(t);
+		} else if (r->done > sim_now(t->sim)) {
+			task_block_until(t, r->done);
+		} else {
+			d->under_way = r->next;
+			if (!d->under_way)
+				d->last_under_way = &d->under_way;
+			complete(t, d, WRITE, r->issued, r->nr);
+			task_sync(t);
+			r->end(t, r);
+		}
+	}
+}
+
+static void submit(struct task *t, void *device, struct device_request *r)
+{
+	struct disk *d = device;
+
+	task_sync(t);
+	r->issued = sim_now(t->sim);
+	r->cpu = t->cpu->id;
+	get_slot(t, d);
+	task_sync(t);
+	r->done = accept(d, &d->options->write, r->nr);
+	r->next = NULL;
+	*d->last_under_way = r;
+	d->last_under_way = &r->next;
+	if (!d->irq)
+		d->irq = task_spawn(
+			t->sim,
+			&(struct task_attr){
+				.name = d->name, .run = end_writes, .arg = d, .cpu = -1, .slept = true });
+	else if (d->under_way == r)
+		task_wake(t->sim, t, d->irq);
+}
+
+void disk_submit(struct task *t, struct disk *d, struct device_request *request)
+{
+	submit(t, d, request);
+}
+
 /* ---- as swap ---- */
 
 static uint64_t swap_pages(const void *options)
 {
 	return ((const struct disk_options *)options)->size / PAGE_SIZE;
-}
-
-static bool swap_out(struct task *t, void *device, swap_slot_t slot)
-{
-	(void)slot;
-	disk_write(t, device, 1);
-	return true;
 }
 
 static void swap_in(struct task *t, void *device, swap_slot_t slot)
@@ -197,8 +262,8 @@ static void finish(void *device)
 static const struct device_ops ops = {
 	.create = create,
 	.pages = swap_pages,
-	.write = swap_out,
 	.read = swap_in,
+	.submit = submit,
 	.sample = sample,
 	.finish = finish,
 };

@@ -73,14 +73,23 @@ struct memcg *swap_owner(const struct host *host, swap_slot_t slot)
 	return host->cgroups->all[swap_of(host)->owners[slot] - 1];
 }
 
-frame_t swap_writing(const struct host *host, swap_slot_t slot)
+frame_t swap_cached(const struct host *host, swap_slot_t slot)
 {
-	return swap_of(host)->writing[slot];
+	return swap_of(host)->cached[slot];
 }
 
-void swap_set_writing(struct host *host, swap_slot_t slot, frame_t frame)
+void swap_set_cached(struct host *host, swap_slot_t slot, frame_t frame)
 {
-	swap_of(host)->writing[slot] = frame;
+	struct swap_state *swap = swap_of(host);
+
+	swap->cached[slot] = frame;
+	if (frame && swap->slots)
+		swap->slots[frame] = slot;
+}
+
+swap_slot_t swap_slot_of(const struct host *host, frame_t frame)
+{
+	return swap_of(host)->slots[frame];
 }
 
 /* ---- slots ---- */
@@ -231,7 +240,10 @@ void swap_build(struct host *host)
 	swap_clusters_build(host);
 	swap->owners = arena_array(sim_arena(host->sim), (size_t)swap->nr_slots + 1, sizeof *swap->owners);
 	swap->waiting = arena_array(sim_arena(host->sim), host->nr_cpus, sizeof *swap->waiting);
-	swap->writing = arena_array(sim_arena(host->sim), (size_t)swap->nr_slots + 1, sizeof *swap->writing);
+	swap->cached = arena_array(sim_arena(host->sim), (size_t)swap->nr_slots + 1, sizeof *swap->cached);
+	if (!swap->device->ops->synchronous)
+		swap->slots = arena_array(sim_arena(host->sim), host->memory / PAGE_SIZE + 1,
+					  sizeof *swap->slots);
 	swap->shadows = host_policy_ops(host, "anon_shadow");
 	swap->shadows->init(host, swap->nr_slots);
 }

@@ -4,9 +4,9 @@
  *
  * Dirty pages may be a share of what could be dirty: free memory and file pages of the machine, and likewise
  * of a cgroup, what it has and could still have under its limits (cgroup writeback). Above `background` the
- * flusher writes, above `limit` whoever dirties a page sleeps until there are fewer; pages that have been
- * dirty for `expire` are written at the next `interval`. A writer looks only after so many pages, as
- * balance_dirty_pages_ratelimited() does.
+ * flusher writes, above `limit`, in which pages count until they are written, whoever dirties a page sleeps
+ * until there are fewer; pages that have been dirty for `expire` are written at the next `interval`. A writer
+ * looks only after so many pages, as balance_dirty_pages_ratelimited() does.
  *
  * Left out: the gradual slowing of writers between half of the way and the limit, which fits their rate to
  * the disk's; several flushers, one for each disk and cgroup. Here is one, which takes files in turn.
@@ -98,18 +98,27 @@ static uint64_t free_pages(const struct host *host)
 	return nr;
 }
 
+/*
+ * What counts as dirty: for the flusher pages that nobody writes yet, for who waits for it those that are not
+ * yet written.
+ */
+static uint64_t dirty(const struct memcg *m, bool to_wait, view_fn *view)
+{
+	return counter(m, NR_FILE_DIRTY, view) + (to_wait ? counter(m, NR_WRITEBACK, view) : 0);
+}
+
 /* domain_dirty_limits() of the machine, whose counters are exact. */
-static bool machine_exceeds(const struct host *host, double share)
+static bool machine_exceeds(const struct host *host, double share, bool to_wait)
 {
 	const struct memcg *root = host->cgroups->root;
 	uint64_t files = counter(root, NR_INACTIVE_FILE, stat_truth) +
 			 counter(root, NR_ACTIVE_FILE, stat_truth);
 
-	return (double)counter(root, NR_FILE_DIRTY, stat_truth) > share * (double)(free_pages(host) + files);
+	return (double)dirty(root, to_wait, stat_truth) > share * (double)(free_pages(host) + files);
 }
 
 /* mem_cgroup_wb_stats(): of a cgroup, by what was flushed; or, to see if that misleads, by the truth. */
-static bool memcg_exceeds(const struct memcg *m, double share, view_fn *view)
+static bool memcg_exceeds(const struct memcg *m, double share, bool to_wait, view_fn *view)
 {
 	uint64_t files = counter(m, NR_INACTIVE_FILE, view) + counter(m, NR_ACTIVE_FILE, view);
 	uint64_t headroom = UINT64_MAX;
@@ -123,19 +132,19 @@ static bool memcg_exceeds(const struct memcg *m, double share, view_fn *view)
 	}
 	if (headroom > m->host->memory / PAGE_SIZE)
 		return false; /* no limit that matters */
-	return (double)counter(m, NR_FILE_DIRTY, view) > share * (double)(files + headroom);
+	return (double)dirty(m, to_wait, view) > share * (double)(files + headroom);
 }
 
-static bool exceeds(struct memcg *m, double share)
+static bool exceeds(struct memcg *m, double share, bool to_wait)
 {
-	if (machine_exceeds(m->host, share))
+	if (machine_exceeds(m->host, share, to_wait))
 		return true;
 	if (memcg_is_root(m))
 		return false;
-	bool over = memcg_exceeds(m, share, stat_reported);
+	bool over = memcg_exceeds(m, share, to_wait, stat_reported);
 	int64_t off = stat_reported(m, NR_FILE_DIRTY) - stat_truth(m, NR_FILE_DIRTY);
 
-	decision_taken(m->host, DECISION_DIRTY_LIMIT, over, memcg_exceeds(m, share, stat_truth),
+	decision_taken(m->host, DECISION_DIRTY_LIMIT, over, memcg_exceeds(m, share, to_wait, stat_truth),
 		       (uint64_t)(off < 0 ? -off : off));
 	return over;
 }
@@ -232,9 +241,9 @@ void writeback_dirtied(struct task *t, struct file_object *f, struct memcg *m)
 		return;
 	stat_flush(t, m, FLUSH_WRITEBACK);
 	task_sync(t);
-	if (exceeds(m, fl->options->background))
+	if (exceeds(m, fl->options->background, false))
 		writeback_wake(t);
-	while (exceeds(m, fl->options->limit)) {
+	while (exceeds(m, fl->options->limit, true)) {
 		sim_time_t from = sim_now(t->sim);
 
 		writeback_wake(t);

@@ -126,6 +126,7 @@ static void finish(struct run *run)
 	cgroups_finish(run->model);
 	page_finish(run->model);
 	backing_finish(run->model);
+	reclaim_finish(run->model);
 	workingset_finish(run->model);
 	vfs_finish(run->model);
 	pressure_finish(run->model);

@@ -14,6 +14,7 @@
  */
 #include "models/cgroup/stock.h"
 #include "models/page/anon_impl.h"
+#include "models/page/swap_cache.h"
 
 #define GATHER_FIRST   8u   /* MMU_GATHER_BUNDLE */
 #define GATHER_BATCH   510u /* MAX_GATHER_BATCH: pointers in a page, less its header */
@@ -116,7 +117,8 @@ static bool fault(struct task *t, struct anon_object *a, uint64_t index, struct 
 		return true;
 	}
 	if (slot_is_swap(slot))
-		return anon_swap_in(t, a, index, failed);
+		return swap_cached(a->memcg->host, slot_swap(slot)) ? anon_from_cache(t, a, index, failed)
+								    : anon_swap_in(t, a, index, failed);
 	return have_table(t, a, index, failed) && anonymous_page(t, a, index, failed);
 }
 
@@ -169,7 +171,7 @@ static bool zap_one(struct task *t, struct anon_object *a, uint64_t index)
 
 	if (slot_is_swap(slot)) {
 		a->object.slots[index] = SLOT_EMPTY;
-		swap_free(t, slot_swap(slot));
+		swap_cache_forget(t, host, slot_swap(slot));
 	} else if (frame && page->flags & PG_MAPPED) {
 		page->batched++; /* the gather's reference: reclaim leaves it alone */
 		page_unmap(t, host, frame);
@@ -177,7 +179,8 @@ static bool zap_one(struct task *t, struct anon_object *a, uint64_t index)
 	} else if (frame) {
 		a->object.slots[index] = SLOT_EMPTY;
 		a->object.present--;
-		pages_release(t, host, &frame, 1);
+		if (!swap_cache_holds(host, frame))
+			pages_release(t, host, &frame, 1);
 	}
 	return false;
 }
@@ -210,7 +213,8 @@ static void release(struct task *t, struct anon_object *a, uint64_t from, uint64
 
 		if (frame && !(page_of(host, frame)->flags & PG_MAPPED)) {
 			page_of(host, frame)->batched--;
-			frames[nr++] = frame;
+			if (!swap_cache_holds(host, frame)) /* else it goes when it is written */
+				frames[nr++] = frame;
 			a->object.slots[i] = SLOT_EMPTY;
 			a->object.present--;
 		}

@@ -18,7 +18,8 @@ struct anon_object {
 /* A frame charged to the object's memcg, for the page at index. NO_FRAME: as anon_touch() fails. */
 frame_t anon_frame(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed);
 void anon_install(struct task *t, struct anon_object *a, uint64_t index, frame_t frame);
-/* do_swap_page(); anon_swap.c. */
+/* do_swap_page(), from the device or from the swap cache; anon_swap.c. */
+bool anon_from_cache(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed);
 bool anon_swap_in(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed);
 
 #endif

@@ -4,10 +4,12 @@
  *
  * The order is the kernel's: charge, the swap charge given back, refault test with the shadow that the slot
  * kept, read, batch of the LRU; the slot is free afterwards, so that a page that is evicted again is written
- * again. On a disk the kernel goes through the swap cache, may read neighbours and may keep the slot while
- * swap is less than half full; here a disk differs by the time that it takes alone.
+ * again. On a disk the kernel reads into the swap cache, may read neighbours and may keep the slot while
+ * swap is less than half full; here a read from a disk differs by the time that it takes alone. A page that
+ * has not yet left the swap cache is mapped again, without a charge or a read.
  */
 #include "models/page/anon_impl.h"
+#include "models/page/swap_cache.h"
 #include "models/pressure/pressure.h"
 
 /* pte_same(): the entry has not been zapped, by the OOM reaper, while the fault slept. */
@@ -23,6 +25,27 @@ static bool start_again(struct task *t, struct anon_object *a, uint64_t index, f
 {
 	pages_release(t, a->memcg->host, &frame, 1);
 	return anon_touch(t, a, index, failed);
+}
+
+bool anon_from_cache(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
+{
+	struct host *host = a->memcg->host;
+	frame_t frame = swap_cached(host, slot_swap(a->object.slots[index]));
+	struct page *page = page_of(host, frame);
+
+	if (page->flags & PG_LOCKED) { /* just begun to be written, or about to be gone */
+		page_wait(t, host, frame, PG_LOCKED);
+		return anon_touch(t, a, index, failed);
+	}
+	page->flags |= PG_LOCKED;
+	a->object.slots[index] = slot_of_frame(frame);
+	a->object.present++;
+	cpu_defer(t, host->costs->cache_lookup);
+	page_map(t, host, frame);
+	mapping_touch(t, a->mapping, index, page);
+	task_sync(t);
+	swap_cache_unlock(t, host, frame);
+	return true;
 }
 
 bool anon_swap_in(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)

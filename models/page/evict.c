@@ -5,16 +5,13 @@
  *
  * An anonymous page takes a slot of swap first (one of tmpfs too, in another order: tmpfs_swap.c). In the
  * eras of swap XArrays it then stands in the swap cache under that slot while it is written, for which the
- * cache may need a node, and its shadow stays there. While a disk writes, its owner may come back to it (it
- * is mapped again, nothing is lost) or unmap it for good; both are looked at when the write is done.
+ * cache may need a node, and its shadow stays there. Meanwhile its owner may come back to it (it is mapped
+ * again, nothing is lost) or unmap it for good; both are looked at when the write is done.
  *
- * The write is waited for here, by who reclaims: on zram that is what happens, on a disk the kernel would go
- * on and find the page clean at a later scan.
+ * That is zram, where who reclaims does the write. On a disk it goes on, and finds the page written at a
+ * later scan: swap_cache.c.
  */
-#include "models/page/evict.h"
-
-#include "models/backing/backing.h"
-#include "models/page/page_impl.h"
+#include "models/page/swap_cache.h"
 #include "models/reclaim/reclaim.h"
 
 /* ---- files ---- */
@@ -29,6 +26,7 @@ static enum evict_result evict_file(struct task *t, struct host *host, frame_t f
 	if (page->flags & PG_WRITEBACK) {
 		result = EVICT_WRITEBACK;
 	} else if (page->flags & PG_DIRTY) {
+		page->flags |= PG_RECLAIM; /* to be written by the flusher alone */
 		result = EVICT_DIRTY;
 	} else if (!page_only_ours(host, frame)) {
 		result = EVICT_BUSY;
@@ -42,8 +40,6 @@ static enum evict_result evict_file(struct task *t, struct host *host, frame_t f
 	spin_unlock_irq(t, &object->tree->lock);
 	if (result == EVICT_GONE)
 		file_left(t, object);
-	if (result == EVICT_DIRTY)
-		writeback_wake(t);
 	return result;
 }
 
@@ -66,7 +62,7 @@ static bool leave_for_swap(struct host *host, frame_t frame, swap_slot_t swap)
 }
 
 static enum evict_result evict_swap(struct task *t, struct host *host, frame_t frame, struct memcg *target,
-				    uint64_t *written)
+				    struct pageout *out)
 {
 	struct page *page = page_of(host, frame);
 
@@ -86,7 +82,7 @@ static enum evict_result evict_swap(struct task *t, struct host *host, frame_t f
 	bool done = swap_write(t, swap, frame);
 
 	task_sync(t);
-	*written += done;
+	out->written += done;
 	if (done && leave_for_swap(host, frame, swap)) {
 		swap_cache_del(t, swap, frame, target);
 		return EVICT_GONE;
@@ -97,12 +93,15 @@ static enum evict_result evict_swap(struct task *t, struct host *host, frame_t f
 }
 
 enum evict_result object_evict(struct task *t, struct host *host, frame_t frame, struct memcg *target,
-			       uint64_t *written)
+			       struct pageout *out)
 {
 	task_sync(t);
+	if (swap_cache_holds(host, frame))
+		return swap_cache_reclaim(t, host, frame, target);
 	if (page_object(host, page_of(host, frame))->kind == OBJECT_TMPFS)
-		return tmpfs_evict(t, host, frame, target, written);
+		return tmpfs_evict(t, host, frame, target, out);
 	if (page_of(host, frame)->flags & PG_SWAPBACKED)
-		return evict_swap(t, host, frame, target, written);
+		return swap_is_synchronous(host) ? evict_swap(t, host, frame, target, out)
+						 : swap_cache_evict(t, host, frame, out);
 	return evict_file(t, host, frame, target);
 }

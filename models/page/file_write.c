@@ -4,9 +4,12 @@
  *
  * A write of a whole page reads nothing first, leaves no mark of an access and, where it brings the page in,
  * makes no refault test. Which pages are dirty is a bit for each, as the XArray's mark is; a page that is
- * being written stays where it is until that is done.
+ * being written stays where it is until that is done. Nobody waits for that but file_sync(), and who writes
+ * the page again (as for a device that needs stable pages): the flusher submits and goes on.
  */
-#include "models/backing/backing.h"
+#include <string.h>
+
+#include "models/backing/device.h"
 #include "models/page/page_impl.h"
 
 #define WRITE_BATCH PAGE_BATCH_MOST /* pages under write at a time: of one bio here */
@@ -30,7 +33,7 @@ static void set_dirty(struct task *t, struct file_object *f, uint64_t index, fra
 		return;
 	if (!f->dirty)
 		f->dirty = arena_array(sim_arena(host->sim), f->object.nr_pages / 64 + 1, sizeof *f->dirty);
-	page->flags |= PG_DIRTY;
+	page->flags = (uint16_t)((page->flags & ~PG_RECLAIM) | PG_DIRTY); /* folio_mark_dirty() */
 	*dirty_word(f, index) |= (uint64_t)1 << index % 64;
 	if (!f->nr_dirty++)
 		f->dirtied = sim_now(host->sim);
@@ -78,30 +81,56 @@ static void begin(struct task *t, struct file_object *f, uint64_t index, frame_t
 	struct page *page = page_of(host, frame);
 	struct memcg *m = page_memcg(host, page);
 
-	page->flags = (uint16_t)((page->flags & ~PG_DIRTY) | PG_WRITEBACK);
 	*dirty_word(f, index) &= ~((uint64_t)1 << index % 64);
 	f->nr_dirty--;
+	page_begin_writeback(t, host, frame); /* first: without either flag it could be evicted meanwhile */
+	page->flags &= (uint16_t)~PG_DIRTY;
 	if (page->flags & PG_MAPPED)
 		cpu_defer(t, host->costs->rmap_remove); /* write-protected: folio_mkclean() */
 	mod_lruvec_state(t, m, page->node, NR_FILE_DIRTY, -1);
-	mod_lruvec_state(t, m, page->node, NR_WRITEBACK, 1);
 }
 
-/* folio_end_writeback() */
-static void end(struct task *t, struct file_object *f, frame_t frame)
+struct file_io {                       /* a bio */
+	struct device_request request; /* first */
+	struct host *host;
+	frame_t frames[WRITE_BATCH];
+};
+
+static void end(struct task *t, struct host *host, const frame_t *frames, uint32_t nr, uint32_t cpu)
+{
+	while (nr) {
+		task_sync(t);
+		page_end_writeback(t, host, frames[--nr], cpu);
+	}
+}
+
+static void end_io(struct task *t, struct device_request *request)
+{
+	struct file_io *io = (struct file_io *)(void *)request;
+
+	end(t, io->host, io->frames, request->nr, request->cpu);
+	sim_free(io->host->sim, io, sizeof *io);
+}
+
+static void write(struct task *t, struct file_object *f, const frame_t *frames, uint32_t nr)
 {
 	struct host *host = f->object.host;
-	struct page *page = page_of(host, frame);
 
-	page->flags &= (uint16_t)~PG_RECLAIM;
-	mod_lruvec_state(t, page_memcg(host, page), page->node, NR_WRITEBACK, -1);
+	cpu_work(t, host->costs->read_device);
 	task_sync(t);
-	page_done(t, host, frame, PG_WRITEBACK);
+	if (!f->disk) {
+		end(t, host, frames, nr, t->cpu->id);
+		return;
+	}
+	struct file_io *io = sim_alloc(host->sim, sizeof *io);
+
+	*io = (struct file_io){ .request = { .nr = nr, .end = end_io }, .host = host };
+	memcpy(io->frames, frames, nr * sizeof *frames);
+	disk_submit(t, f->disk, &io->request);
 }
 
 uint64_t file_write_out(struct task *t, struct file_object *f, uint64_t *from, uint64_t most)
 {
-	struct host *host = f->object.host;
 	frame_t frames[WRITE_BATCH];
 	uint64_t written = 0;
 
@@ -121,14 +150,8 @@ uint64_t file_write_out(struct task *t, struct file_object *f, uint64_t *from, u
 		}
 		if (!nr)
 			break;
-		cpu_work(t, host->costs->read_device);
-		if (f->disk)
-			disk_write(t, f->disk, nr);
+		write(t, f, frames, nr);
 		written += nr;
-		while (nr) {
-			task_sync(t);
-			end(t, f, frames[--nr]);
-		}
 	}
 	return written;
 }

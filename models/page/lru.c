@@ -134,6 +134,26 @@ void page_activate_later(struct task *t, struct host *host, frame_t frame)
 		drain(t, host, batch, reclaim_ops(host)->activate);
 }
 
+static void rotate(struct task *t, struct lruvec *lruvec, frame_t frame)
+{
+	struct host *host = lruvec->memcg->host;
+
+	if (!(page_of(host, frame)->flags & PG_LRU) || !reclaim_ops(host)->rotate)
+		return;
+	reclaim_ops(host)->rotate(t, lruvec, frame);
+	host->reclaim->calls.rotated++;
+}
+
+/* The interrupt's CPU need not be that of the task which stands for it. */
+void page_rotate_later(struct task *t, struct host *host, frame_t frame, uint32_t cpu)
+{
+	struct folio_batch *batch = &host->pages->cpus[cpu].rotate;
+
+	shared_step(t);
+	if (batch_add(t, host, batch, frame))
+		drain(t, host, batch, rotate);
+}
+
 void page_mark_accessed(struct task *t, struct host *host, frame_t frame)
 {
 	shared_step(t);
@@ -146,6 +166,7 @@ void lru_add_drain(struct task *t)
 
 	task_sync(t);
 	drain(t, host, &page_cpu(host, t)->add, reclaim_ops(host)->add);
+	drain(t, host, &page_cpu(host, t)->rotate, rotate);
 	drain(t, host, &page_cpu(host, t)->activate, reclaim_ops(host)->activate);
 }
 
@@ -170,7 +191,7 @@ void lru_add_drain_all(struct task *t)
 		struct page_cpu *cpu = &ps->cpus[i];
 
 		task_sync(t);
-		if (!cpu->add.nr && !cpu->activate.nr)
+		if (!cpu->add.nr && !cpu->activate.nr && !cpu->rotate.nr)
 			continue;
 		cpu->waiting = &wait;
 		wait.pending++;

@@ -79,7 +79,8 @@ struct lruvec {
 	uint64_t lru_zone_size[NR_LRU_LISTS]; /* exact, beside the flushed counters */
 	struct line list_line, size_line;     /* of the list heads, of lru_zone_size; lru_lines.c */
 	struct reclaim_iter iter;
-	void *policy; /* lists and all else that the LRU keeps: reclaim_ops->lruvec_size bytes */
+	bool congested; /* LRUVEC_CONGESTED: all dirty pages that reclaim for it met are being written */
+	void *policy;   /* lists and all else that the LRU keeps: reclaim_ops->lruvec_size bytes */
 };
 struct lruvec *lruvec_create(struct memcg *m, uint32_t node);
 void lruvecs_free(struct memcg *m); /* of a removed cgroup, which has no pages */
@@ -117,7 +118,8 @@ struct folio_batch {
 	frame_t frames[PAGE_BATCH_MOST];
 };
 struct page_cpu {
-	struct folio_batch add, activate; /* not yet on a list; to be made active */
+	/* Not yet on a list; to be made active; to be reclaimed first, for they are written. */
+	struct folio_batch add, activate, rotate;
 	struct work drain;
 	struct page_drain *waiting; /* the lru_add_drain_all() that wants this CPU's */
 };

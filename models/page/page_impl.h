@@ -111,6 +111,8 @@ void page_add_lru(struct task *t, struct host *host, frame_t frame);
 void page_mark_accessed(struct task *t, struct host *host, frame_t frame);
 /* For the LRUs. folio_activate(): into the running CPU's batch of pages to be made active. In a step. */
 void page_activate_later(struct task *t, struct host *host, frame_t frame);
+/* folio_rotate_reclaimable(): into that CPU's batch of pages that are to be reclaimed first. */
+void page_rotate_later(struct task *t, struct host *host, frame_t frame, uint32_t cpu);
 /* Is it among the pages that wait on the running CPU to be put on their lists? */
 bool page_in_add_batch(const struct host *host, const struct task *t, frame_t frame);
 /*
@@ -191,12 +193,20 @@ void page_unmap(struct task *t, struct host *host, frame_t frame);
 void page_wait(struct task *t, struct host *host, frame_t frame, enum page_flag what);
 /* folio_unlock(), folio_end_writeback(): the flag goes, who waits is woken. In a step. */
 void page_done(struct task *t, struct host *host, frame_t frame, enum page_flag what);
+/*
+ * folio_start_writeback(), and its end as the interrupt on that CPU tells of it: one that reclaim waits for
+ * goes to the tail of its list. In a step.
+ */
+void page_begin_writeback(struct task *t, struct host *host, frame_t frame);
+void page_end_writeback(struct task *t, struct host *host, frame_t frame, uint32_t cpu);
 void page_waiters_build(struct host *host);
 
 /* ---- tmpfs_swap.c ---- */
 
-/* Is a reader or remover of the file to wait for the write of the page behind that slot? Then it has. */
+/* Is a reader of the file (or its remover) to wait for the page behind that slot? Then it has. */
 bool tmpfs_swap_wait(struct task *t, struct host *host, slot_t slot);
+/* The page that stands behind the slot is the file's again; CACHE_TAKEN: it is not the file's any more. */
+enum cache_result tmpfs_from_cache(struct task *t, struct host *host, uint32_t slot, struct memcg **failed);
 void tmpfs_build(struct host *host);
 
 /* ---- file.c ---- */

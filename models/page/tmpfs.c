@@ -7,8 +7,7 @@
  * referenced, further accesses as any other read or write of the page cache. fallocate(2) clears its pages
  * here, which the kernel puts off until they are read. Left out: mappings, huge pages, and inodes.
  */
-#include "models/backing/backing.h"
-#include "models/page/page_impl.h"
+#include "models/page/swap_cache.h"
 #include "models/pressure/pressure.h"
 
 struct tmpfs_object {
@@ -87,6 +86,11 @@ static enum cache_result bring_in(struct task *t, struct memcg *m, struct tmpfs_
 
 /* ---- read and write ---- */
 
+static bool is_cached(const struct host *host, slot_t slot)
+{
+	return slot_is_swap(slot) && swap_cached(host, slot_swap(slot));
+}
+
 enum tmpfs_access { TMPFS_READ, TMPFS_WRITE, TMPFS_FALLOCATE };
 
 static enum file_result access(struct task *t, struct memcg *m, struct tmpfs_object *o, uint64_t index,
@@ -106,7 +110,13 @@ static enum file_result access(struct task *t, struct memcg *m, struct tmpfs_obj
 			page_wait(t, host, frame, PG_LOCKED);
 		} else if (how == TMPFS_READ && !o->object.slots[index]) {
 			break; /* a hole */
-		} else if (!tmpfs_swap_wait(t, host, o->object.slots[index])) {
+		} else if (tmpfs_swap_wait(t, host, o->object.slots[index])) {
+			;
+		} else if (is_cached(host, o->object.slots[index])) {
+			if (tmpfs_from_cache(t, host, slot_swap(o->object.slots[index]), failed) ==
+			    CACHE_NOMEM)
+				return FILE_NOMEM;
+		} else {
 			bool empty = !o->object.slots[index];
 			enum cache_result result = bring_in(t, m, o, index, failed);
 
@@ -157,7 +167,7 @@ static bool remove_one(struct task *t, struct tmpfs_object *o, uint64_t index, f
 		slot = o->object.slots[index];
 		*frame = slot_frame(slot);
 		if (!(*frame && page_of(host, *frame)->flags & PG_LOCKED) &&
-		    !(slot_is_swap(slot) && swap_writing(host, slot_swap(slot))))
+		    !(is_cached(host, slot) && swap_is_synchronous(host)))
 			break;
 		spin_unlock_irq(t, &o->tree.lock);
 		task_sync(t);
@@ -171,7 +181,7 @@ static bool remove_one(struct task *t, struct tmpfs_object *o, uint64_t index, f
 	spin_unlock_irq(t, &o->tree.lock);
 	task_sync(t);
 	if (slot_is_swap(slot))
-		swap_free(t, slot_swap(slot));
+		swap_cache_forget(t, host, slot_swap(slot));
 	return *frame;
 }
 

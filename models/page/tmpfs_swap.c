@@ -11,11 +11,11 @@
  * of tmpfs is done one page at a time, on however many CPUs. Since ea693aaa5ce5 (6.17) a spinlock is taken
  * for the first page of a file that is swapped out, and for no other: left out here.
  *
- * Two simplifications: who waited for a page that was being written reads it back, where the kernel hands it
- * the page itself; and swap_shmem_alloc() is priced as the slot's lookup, its cluster lock not told apart.
+ * Two simplifications: who waited for a page that was being written to zram reads it back, where the kernel
+ * hands it the page itself (as it does here on a disk, swap_cache.c); and swap_shmem_alloc() is priced as
+ * the slot's lookup, its cluster lock not told apart.
  */
-#include "models/backing/backing.h"
-#include "models/page/evict.h"
+#include "models/page/swap_cache.h"
 
 void tmpfs_build(struct host *host)
 {
@@ -24,11 +24,28 @@ void tmpfs_build(struct host *host)
 
 bool tmpfs_swap_wait(struct task *t, struct host *host, slot_t slot)
 {
-	frame_t frame = slot_is_swap(slot) ? swap_writing(host, slot_swap(slot)) : NO_FRAME;
+	frame_t frame = slot_is_swap(slot) ? swap_cached(host, slot_swap(slot)) : NO_FRAME;
+	uint32_t busy = frame ? page_of(host, frame)->flags & (PG_LOCKED | PG_WRITEBACK) : 0;
 
-	if (frame)
-		page_wait(t, host, frame, PG_LOCKED);
-	return frame;
+	if (busy)
+		page_wait(t, host, frame, busy & PG_LOCKED ? PG_LOCKED : PG_WRITEBACK);
+	return busy;
+}
+
+/* shmem_swapin_folio() of a page that is written and has not left the swap cache. */
+enum cache_result tmpfs_from_cache(struct task *t, struct host *host, swap_slot_t swap, struct memcg **failed)
+{
+	frame_t frame = swap_cached(host, swap);
+	struct page *page = page_of(host, frame);
+	slot_t before = slot_of_swap(swap);
+
+	page->flags |= PG_LOCKED;
+	enum cache_result result = cache_add(t, page_object(host, page), page->index, frame,
+					     page_memcg(host, page), &before, failed);
+
+	task_sync(t);
+	swap_cache_unlock(t, host, frame);
+	return result;
 }
 
 /* Out of the file, into the swap cache. */
@@ -47,7 +64,7 @@ static bool move_to_swap_cache(struct task *t, struct host *host, frame_t frame,
 		cpu_defer(t, host->costs->swap_slot); /* swap_shmem_alloc() */
 		cache_del(t, object, page->index, slot_of_swap(swap));
 		page->flags |= PG_LOCKED;
-		swap_set_writing(host, swap, frame);
+		swap_set_cached(host, swap, frame);
 	}
 	spin_unlock_irq(t, &object->tree->lock);
 	if (!gone)
@@ -70,7 +87,7 @@ static void take_back(struct task *t, struct host *host, frame_t frame, swap_slo
 }
 
 enum evict_result tmpfs_evict(struct task *t, struct host *host, frame_t frame, struct memcg *target,
-			      uint64_t *written)
+			      struct pageout *out)
 {
 	struct mutex *mutex = host->kernel_version < 617 ? &host->pages->shmem_swaplist : NULL;
 	swap_slot_t swap;
@@ -91,15 +108,20 @@ enum evict_result tmpfs_evict(struct task *t, struct host *host, frame_t frame, 
 		swap_free(t, swap);
 		return EVICT_NO_SWAP;
 	}
+	if (!swap_is_synchronous(host)) {
+		out->written++;
+		swap_write_later(t, &out->plug, swap, frame);
+		return EVICT_WRITEBACK;
+	}
 	done = swap_write(t, swap, frame);
 	task_sync(t);
-	*written += done;
+	out->written += done;
 	if (done)
 		swap_cache_del(t, swap, frame, target);
 	else
 		take_back(t, host, frame, swap);
 	task_sync(t);
-	swap_set_writing(host, swap, NO_FRAME);
+	swap_set_cached(host, swap, NO_FRAME);
 	page_done(t, host, frame, PG_LOCKED);
 	if (!done)
 		swap_free(t, swap);

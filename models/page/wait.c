@@ -5,9 +5,14 @@
  * Who finds a page that another task is just reading sleeps until the read is done. Waiters of all pages
  * share a table of queues by frame number, as in the kernel; all that wait for a page are woken at once. A
  * wait for a page that was part of the workingset when it was evicted is a memory stall.
+ *
+ * The end of a write that reclaim waits for (PG_RECLAIM) puts the page to the tail of its list, so that it is
+ * looked at next, whatever it was before; not if it is off its list just then.
  */
 #include "models/page/page_impl.h"
 #include "models/pressure/pressure.h"
+#include "models/reclaim/reclaim.h"
+#include "models/stat/stat.h"
 
 #define WAIT_TABLE 256u /* PAGE_WAIT_TABLE_SIZE */
 
@@ -74,4 +79,29 @@ void page_done(struct task *t, struct host *host, frame_t frame, enum page_flag 
 		w->woken = true;
 		task_wake(t->sim, t, w->task);
 	}
+}
+
+void page_begin_writeback(struct task *t, struct host *host, frame_t frame)
+{
+	struct page *page = page_of(host, frame);
+
+	page->flags |= PG_WRITEBACK;
+	mod_lruvec_state(t, page_memcg(host, page), page->node, NR_WRITEBACK, 1);
+}
+
+void page_end_writeback(struct task *t, struct host *host, frame_t frame, uint32_t cpu)
+{
+	struct page *page = page_of(host, frame);
+
+	shared_step(t);
+	if (page->flags & PG_RECLAIM) {
+		page->flags &= (uint16_t)~PG_RECLAIM;
+		if (page->flags & PG_LRU && !(page->flags & (PG_LOCKED | PG_DIRTY)))
+			page_rotate_later(t, host, frame, cpu);
+		task_sync(t);
+	}
+	mod_lruvec_state(t, page_memcg(host, page), page->node, NR_WRITEBACK, -1);
+	task_sync(t);
+	page_done(t, host, frame, PG_WRITEBACK);
+	reclaim_page_written(t, host, page->node);
 }

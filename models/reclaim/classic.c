@@ -9,6 +9,7 @@ static const struct reclaim_ops ops = {
 	.add = classic_add,
 	.del = classic_del,
 	.activate = classic_activate,
+	.rotate = classic_rotate,
 	.mark_accessed = classic_mark_accessed,
 	.shrink_lruvec = classic_shrink_lruvec,
 	.begin_pass = classic_begin_pass,

@@ -39,6 +39,7 @@ void classic_list_del(struct task *t, struct lruvec *lruvec, frame_t frame);
 void classic_add(struct task *t, struct lruvec *lruvec, frame_t frame);
 void classic_del(struct task *t, struct lruvec *lruvec, frame_t frame);
 void classic_activate(struct task *t, struct lruvec *lruvec, frame_t frame);
+void classic_rotate(struct task *t, struct lruvec *lruvec, frame_t frame);
 void classic_mark_accessed(struct task *t, struct host *host, frame_t frame);
 uint64_t classic_size(const struct lruvec *lruvec, enum lru_list lru);
 void classic_check(const struct lruvec *lruvec, struct record *record);

@@ -23,15 +23,21 @@ static void update_size(struct task *t, struct lruvec *lruvec, enum lru_list lru
 	mod_lruvec_state(t, lruvec->memcg, lruvec->node, NR_INACTIVE_ANON + lru, nr);
 }
 
-void classic_list_add(struct task *t, struct lruvec *lruvec, frame_t frame)
+static inline void put_on(struct task *t, struct lruvec *lruvec, frame_t frame,
+			  void (*add)(struct page *pages, struct page_list *list, frame_t frame))
 {
 	struct page *pages = lruvec_host(lruvec)->pages->pages;
 	enum lru_list lru = classic_list(&pages[frame]);
 
-	page_list_add(pages, &classic_of(lruvec)->lists[lru], frame);
+	add(pages, &classic_of(lruvec)->lists[lru], frame);
 	lru_touch(t, lruvec, pages, frame);
 	pages[frame].flags |= PG_LRU;
 	update_size(t, lruvec, lru, 1);
+}
+
+void classic_list_add(struct task *t, struct lruvec *lruvec, frame_t frame)
+{
+	put_on(t, lruvec, frame, page_list_add);
 }
 
 void classic_list_del(struct task *t, struct lruvec *lruvec, frame_t frame)
@@ -67,6 +73,16 @@ void classic_activate(struct task *t, struct lruvec *lruvec, frame_t frame)
 	page->flags |= PG_ACTIVE;
 	classic_add(t, lruvec, frame);
 	count_memcg_events(t, lruvec->memcg, PGACTIVATE, 1);
+}
+
+void classic_rotate(struct task *t, struct lruvec *lruvec, frame_t frame)
+{
+	struct page *pages = lruvec_host(lruvec)->pages->pages;
+
+	classic_del(t, lruvec, frame);
+	pages[frame].flags &= (uint16_t)~PG_ACTIVE;
+	cpu_defer(t, lruvec_host(lruvec)->costs->lru_add);
+	put_on(t, lruvec, frame, page_list_add_tail);
 }
 
 void classic_age(struct lruvec *lruvec, uint64_t nr)

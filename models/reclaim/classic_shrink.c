@@ -10,6 +10,7 @@
  * The lock is held twice a batch, to take pages off and to put the survivors back. In between they are
  * nobody's neighbours.
  */
+#include "models/backing/backing.h"
 #include "models/reclaim/classic.h"
 
 /* ---- taking off, putting back ---- */
@@ -118,14 +119,31 @@ static enum fate judge(struct task *t, struct lruvec *lruvec, frame_t frame, str
 	return marked ? FATE_ACTIVATE : FATE_KEEP;
 }
 
-static void count_activated(struct task *t, struct lruvec *lruvec, const frame_t *frames,
-			    const enum fate *fates, uint32_t nr)
+static void count_activated(struct task *t, struct lruvec *lruvec, const enum fate *fates, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		if (fates[i] == FATE_ACTIVATE) {
-			page_of(lruvec_host(lruvec), frames[i])->flags |= PG_ACTIVE;
+		if (fates[i] == FATE_ACTIVATE)
 			count_memcg_events(t, lruvec->memcg, PGACTIVATE, 1);
-		}
+}
+
+/*
+ * What of the pages taken was dirty. If all of them were, and nobody writes them, the flusher has not
+ * noticed: dirty pages came to the end of the list before they were old or many.
+ */
+static void met_dirty(struct task *t, struct scan_control *sc, enum lru_type type, uint32_t taken,
+		      const struct met_dirty *met)
+{
+	if (met->unqueued_dirty == taken) {
+		task_sync(t);
+		writeback_wake(t);
+	}
+	sc->nr.taken += taken;
+	sc->nr.file_taken += type == LRU_FILE ? taken : 0;
+	sc->nr.dirty += met->dirty;
+	sc->nr.unqueued_dirty += met->unqueued_dirty;
+	sc->nr.congested += met->congested;
+	sc->nr.writeback += met->writeback;
+	sc->nr.immediate += met->immediate;
 }
 
 uint64_t classic_shrink_inactive(struct task *t, struct lruvec *lruvec, enum lru_list lru, uint32_t nr,
@@ -145,7 +163,7 @@ uint64_t classic_shrink_inactive(struct task *t, struct lruvec *lruvec, enum lru
 		return 0;
 	kept = shrink_folio_list(t, lruvec, frames, fates, taken, sc, judge, &result);
 	task_sync(t);
-	count_activated(t, lruvec, frames, fates, kept);
+	count_activated(t, lruvec, fates, kept);
 
 	spin_lock_irq(t, lruvec->lock);
 	orphans = put_back(t, lruvec, frames, kept);
@@ -156,6 +174,7 @@ uint64_t classic_shrink_inactive(struct task *t, struct lruvec *lruvec, enum lru
 		task_sync(t);
 		pages_release(t, lruvec_host(lruvec), frames, orphans);
 	}
+	met_dirty(t, sc, classic_type(lru), taken, &result.met);
 	sc->nr_scanned += scanned;
 	return result.freed;
 }

@@ -18,6 +18,7 @@ static void shrink_nodes(struct task *t, struct scan_control *sc)
 
 	for (uint32_t i = 0; i < host->nr_nodes; i++)
 		shrink_node(t, (local + i) % host->nr_nodes, sc);
+	throttle_without_progress(t, local, sc);
 }
 
 /* The loop over priorities, once. */
@@ -34,8 +35,12 @@ static void pass_priorities(struct task *t, struct scan_control *sc)
 		if (sc->priority < DEF_PRIORITY - 2)
 			sc->may_writepage = true;
 	}
-	for (uint32_t node = 0; ops->end_call && node < host->nr_nodes; node++)
-		ops->end_call(t, memcg_lruvec(sc->target, node), sc);
+	for (uint32_t node = 0; node < host->nr_nodes; node++) {
+		if (ops->end_call)
+			ops->end_call(t, memcg_lruvec(sc->target, node), sc);
+		if (!sc->global)
+			memcg_lruvec(sc->target, node)->congested = false;
+	}
 }
 
 /* Is there anything that a call without success has spared? Then it is spared no longer. */

@@ -26,8 +26,36 @@ static enum fate fate_of(enum evict_result result)
 	}
 }
 
+/*
+ * A page that is being written: it is to be reclaimed as soon as that is done, and until then out of the
+ * way, on the active list. kswapd, on a node that is busy writing, is to wait for those it meets again.
+ */
+static enum fate under_writeback(const struct host *host, struct page *page, const struct scan_control *sc,
+				 struct met_dirty *met)
+{
+	if (sc->kswapd && page->flags & PG_RECLAIM && throttle_node_writes(host, page->node)) {
+		met->immediate++;
+	} else {
+		page->flags |= PG_RECLAIM;
+		met->writeback++;
+	}
+	return FATE_ACTIVATE;
+}
+
+/* folio_check_dirty_writeback(): of files, which flushers write. */
+static void count_dirty(const struct page *page, struct met_dirty *met)
+{
+	bool dirty = page->flags & PG_DIRTY, writeback = page->flags & PG_WRITEBACK;
+
+	if (page->flags & PG_SWAPBACKED)
+		return;
+	met->dirty += dirty || writeback;
+	met->unqueued_dirty += dirty && !writeback;
+	met->congested += writeback && page->flags & PG_RECLAIM;
+}
+
 static enum fate reclaim_page(struct task *t, struct lruvec *lruvec, frame_t frame, struct scan_control *sc,
-			      judge_fn judge, struct shrink_result *result)
+			      judge_fn judge, struct pageout *out, struct shrink_result *result)
 {
 	struct host *host = lruvec_host(lruvec);
 	struct page *page = page_of(host, frame);
@@ -36,11 +64,15 @@ static enum fate reclaim_page(struct task *t, struct lruvec *lruvec, frame_t fra
 	cpu_defer(t, host->costs->reclaim_page);
 	if (page->flags & PG_ORPHAN)
 		return FATE_FREED;
+	if (page->flags & (PG_DIRTY | PG_WRITEBACK))
+		count_dirty(page, &result->met);
+	if (page->flags & PG_WRITEBACK)
+		return under_writeback(host, page, sc, &result->met);
 	fate = judge(t, lruvec, frame, sc);
 	if (fate == FATE_FREED && page->batched > 1)
 		fate = FATE_KEEP; /* a batch of some CPU refers to it */
 	if (fate == FATE_FREED)
-		fate = fate_of(object_evict(t, host, frame, sc->target, &result->written));
+		fate = fate_of(object_evict(t, host, frame, sc->target, out));
 	return page->flags & PG_ORPHAN ? FATE_FREED : fate;
 }
 
@@ -68,6 +100,7 @@ uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frame
 			   uint32_t nr, struct scan_control *sc, judge_fn judge, struct shrink_result *result)
 {
 	struct host *host = lruvec_host(lruvec);
+	struct pageout out = { 0 };
 	frame_t freed[SHRINK_MOST];
 	uint32_t kept = 0, nr_freed = 0;
 
@@ -75,7 +108,7 @@ uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frame
 	*result = (struct shrink_result){ 0 };
 	task_sync(t);
 	for (uint32_t i = 0; i < nr; i++) {
-		enum fate fate = reclaim_page(t, lruvec, frames[i], sc, judge, result);
+		enum fate fate = reclaim_page(t, lruvec, frames[i], sc, judge, &out, result);
 		struct page *page = page_of(host, frames[i]);
 
 		task_sync(t);
@@ -83,11 +116,15 @@ uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frame
 			freed[nr_freed++] = frames[i];
 			continue;
 		}
-		if (fate == FATE_ACTIVATE)
+		if (fate == FATE_ACTIVATE) {
+			page->flags |= PG_ACTIVE;
 			result->activated[page_type(page)]++;
+		}
 		frames[kept] = frames[i];
 		fates[kept++] = fate;
 	}
+	swap_unplug(t, &out.plug);
+	result->written = out.written;
 	result->freed = nr_freed;
 	release(t, host, freed, nr_freed);
 	return kept;

@@ -36,6 +36,11 @@ static bool hopeless(const struct kswapd *k)
 	return k->failures >= MAX_RECLAIM_RETRIES;
 }
 
+bool kswapd_hopeless(const struct host *host, uint32_t node)
+{
+	return hopeless(&host->reclaim->kswapds[node]);
+}
+
 void kswapd_succeeded(struct host *host, uint32_t node)
 {
 	host->reclaim->kswapds[node].failures = 0;
@@ -72,6 +77,8 @@ static void balance(struct task *t, struct kswapd *k)
 			sc.priority--;
 	}
 	mark_reclaiming(host, k->node, false);
+	if (balanced(host, k->node))
+		throttle_node_done(host, k->node);
 	if (sc.priority < 1 && !sc.nr_reclaimed)
 		k->failures++;
 	if (ops->end_call)
@@ -117,6 +124,7 @@ void kswapd_wake(struct task *t, uint32_t node)
 
 void reclaim_start(struct host *host)
 {
+	throttle_start(host);
 	host->reclaim->kswapds = sim_alloc(host->sim, host->nr_nodes * sizeof *host->reclaim->kswapds);
 	for (uint32_t i = 0; i < host->nr_nodes; i++) {
 		struct kswapd *k = &host->reclaim->kswapds[i];

@@ -101,36 +101,40 @@ static bool is_in_between(const struct page *page, enum lru_type type)
 }
 
 /* 6.1 and 6.12: what was only read goes to the second oldest of four, the oldest of fewer. */
-static uint64_t seq_to_join(const struct mglru *g, const struct page *page, enum lru_type type, bool active)
+static uint64_t seq_to_join(const struct mglru *g, const struct page *page, enum lru_type type, bool active,
+			    bool rotated)
 {
 	if (active)
 		return g->max_seq;
 	if (is_in_between(page, type))
 		return g->max_seq - 1;
+	if (rotated)
+		return g->min_seq[type];
 	return g->min_seq[type] + 2 >= g->max_seq ? g->min_seq[type] : g->min_seq[type] + 1;
 }
 
 /* 6.18: so far from the youngest, one nearer when the page belongs to the working set. */
 static uint64_t seq_to_join_6_18(const struct mglru *g, const struct page *page, enum lru_type type,
-				 bool active)
+				 bool active, bool rotated)
 {
 	uint64_t nearer = page->flags & PG_WORKINGSET ? 1 : 0;
-	uint64_t distance = active ? 1 - nearer : is_in_between(page, type) ? 1 : 3 - nearer;
+	uint64_t distance = active ? 1 - nearer : rotated ? 3 : is_in_between(page, type) ? 1 : 3 - nearer;
 	uint64_t oldest = g->min_seq[type];
 
 	return g->max_seq - older_of(distance, g->max_seq - oldest);
 }
 
-void mglru_add(struct task *t, struct lruvec *lruvec, frame_t frame)
+/* lru_gen_add_folio(); rotated: its `reclaiming`, to the old end of what is looked at next. */
+static inline void join(struct task *t, struct lruvec *lruvec, frame_t frame, bool active, bool rotated)
 {
 	struct host *host = lruvec_host(lruvec);
 	struct mglru *g = mglru_of(lruvec);
 	struct page *page = page_of(host, frame);
 	enum lru_type type = page_type(page);
 	enum mglru_era era = mglru_era(host);
-	bool active = page->flags & (PG_ACTIVE | PG_MAPPED | PG_YOUNG);
-	uint32_t gen = mglru_gen(era < ERA_6_18 ? seq_to_join(g, page, type, active)
-						: seq_to_join_6_18(g, page, type, active));
+	uint32_t gen = mglru_gen(era < ERA_6_18 ? seq_to_join(g, page, type, active, rotated)
+						: seq_to_join_6_18(g, page, type, active, rotated));
+	struct page_list *list = mglru_list(host, g, gen, type, frame);
 
 	cpu_defer(t, host->costs->lru_add);
 	page->flags &= (uint16_t)~PG_ACTIVE;
@@ -140,9 +144,19 @@ void mglru_add(struct task *t, struct lruvec *lruvec, frame_t frame)
 	}
 	page->flags |= PG_LRU;
 	page_set_place(page, gen);
-	page_list_add(host->pages->pages, mglru_list(host, g, gen, type, frame), frame);
+	if (rotated)
+		page_list_add_tail(host->pages->pages, list, frame);
+	else
+		page_list_add(host->pages->pages, list, frame);
 	lru_touch(t, lruvec, host->pages->pages, frame);
 	mglru_count_pages(t, lruvec, type, gen, 1);
+}
+
+void mglru_add(struct task *t, struct lruvec *lruvec, frame_t frame)
+{
+	const struct page *page = page_of(lruvec_host(lruvec), frame);
+
+	join(t, lruvec, frame, page->flags & (PG_ACTIVE | PG_MAPPED | PG_YOUNG), false);
 }
 
 void mglru_del(struct task *t, struct lruvec *lruvec, frame_t frame)
@@ -174,6 +188,13 @@ static void activate(struct task *t, struct lruvec *lruvec, frame_t frame)
 	count_memcg_events(t, lruvec->memcg, PGACTIVATE, 1);
 }
 
+/* lru_move_tail_fn() */
+static void rotate(struct task *t, struct lruvec *lruvec, frame_t frame)
+{
+	mglru_del(t, lruvec, frame);
+	join(t, lruvec, frame, false, true);
+}
+
 /* ---- the module ---- */
 
 static const struct enum_name ran_names[] = {
@@ -203,6 +224,7 @@ static const struct reclaim_ops ops = {
 	.add = mglru_add,
 	.del = mglru_del,
 	.activate = activate,
+	.rotate = rotate,
 	.mark_accessed = mglru_mark_accessed,
 	.shrink_lruvec = mglru_shrink_lruvec,
 	.age_node = mglru_age_node,

@@ -53,8 +53,18 @@ static bool waits_for_writeback(enum mglru_era era, const struct page *page, enu
 	       (page->flags & (PG_LOCKED | PG_WRITEBACK) || (type == LRU_FILE && page->flags & PG_DIRTY));
 }
 
+/* For who decides whether the flusher is needed (mglru_pass()). */
+static void count_dirty(const struct page *page, enum lru_type type, struct scan_control *sc)
+{
+	if (type != LRU_FILE || !(page->flags & PG_DIRTY))
+		return;
+	sc->nr.file_taken++;
+	sc->nr.unqueued_dirty += !(page->flags & PG_WRITEBACK);
+}
+
 /* True if the page is not to be isolated, and moved to where it belongs instead. */
-static bool sort(struct task *t, struct lruvec *lruvec, frame_t frame, enum lru_type type, uint32_t limit)
+static bool sort(struct task *t, struct lruvec *lruvec, frame_t frame, enum lru_type type, uint32_t limit,
+		 struct scan_control *sc)
 {
 	struct host *host = lruvec_host(lruvec);
 	struct mglru *g = mglru_of(lruvec);
@@ -77,6 +87,7 @@ static bool sort(struct task *t, struct lruvec *lruvec, frame_t frame, enum lru_
 		return true;
 	}
 	if (waits_for_writeback(era, page, type)) {
+		count_dirty(page, type, sc);
 		mglru_push_on(t, lruvec, type, frame);
 		to_young_end(host, g, type, frame, (uint32_t)page_gen(page));
 		page->flags |= PG_RECLAIM;
@@ -108,7 +119,8 @@ static bool isolate(struct task *t, struct lruvec *lruvec, frame_t frame)
  * scan_folios(): pages looked at; 0 when that led nowhere. What cannot be isolated goes to the young end of
  * the list, and when that has become its old end all others have been looked at.
  */
-static uint64_t scan(struct task *t, struct lruvec *lruvec, struct batch *b, uint32_t limit)
+static uint64_t scan(struct task *t, struct lruvec *lruvec, struct batch *b, uint32_t limit,
+		     struct scan_control *sc)
 {
 	struct mglru *g = mglru_of(lruvec);
 	struct host *host = lruvec_host(lruvec);
@@ -125,7 +137,7 @@ static uint64_t scan(struct task *t, struct lruvec *lruvec, struct batch *b, uin
 			frame_t frame = lists[zone].tail;
 
 			looked_at++;
-			if (sort(t, lruvec, frame, b->type, limit)) {
+			if (sort(t, lruvec, frame, b->type, limit, sc)) {
 				sorted++;
 			} else if (isolate(t, lruvec, frame)) {
 				b->frames[b->nr++] = frame;
@@ -137,11 +149,14 @@ static uint64_t scan(struct task *t, struct lruvec *lruvec, struct batch *b, uin
 	}
 	if (sorted)
 		count_memcg_events(t, lruvec->memcg, PGREFILL, sorted);
+	if (b->type == LRU_FILE)
+		sc->nr.file_taken += b->nr;
 	return b->nr || looked_at == MGLRU_LOOKED_AT ? looked_at : 0;
 }
 
 /* isolate_folios(): from the type that is due, or else from the other. */
-static uint64_t choose_and_scan(struct task *t, struct lruvec *lruvec, struct batch *b, uint32_t swappiness)
+static uint64_t choose_and_scan(struct task *t, struct lruvec *lruvec, struct batch *b, uint32_t swappiness,
+				struct scan_control *sc)
 {
 	struct mglru *g = mglru_of(lruvec);
 	enum mglru_era era = mglru_era(lruvec_host(lruvec));
@@ -160,11 +175,11 @@ static uint64_t choose_and_scan(struct task *t, struct lruvec *lruvec, struct ba
 		b->type = mglru_type_to_scan(g, era, swappiness, &limit);
 	if (limit == MGLRU_TIERS)
 		limit = mglru_tier_limit(g, era, b->type);
-	looked_at = scan(t, lruvec, b, limit);
+	looked_at = scan(t, lruvec, b, limit, sc);
 	if (looked_at || !swappiness)
 		return looked_at;
 	b->type = b->type == LRU_FILE ? LRU_ANON : LRU_FILE;
-	return scan(t, lruvec, b, mglru_tier_limit(g, era, b->type));
+	return scan(t, lruvec, b, mglru_tier_limit(g, era, b->type), sc);
 }
 
 /* Nothing is wrong with it; the kernel tries such a page once more. */
@@ -190,7 +205,10 @@ static void put_back(struct task *t, struct lruvec *lruvec, struct batch *b, uin
 			b->frames[orphans++] = b->frames[i];
 			continue;
 		}
-		if (!(page->flags & PG_RECLAIM && page->flags & (PG_DIRTY | PG_WRITEBACK))) {
+		if (page->flags & PG_RECLAIM && page->flags & (PG_DIRTY | PG_WRITEBACK)) {
+			if (page->flags & PG_WORKINGSET) /* what isolate() took away */
+				page->flags |= PG_REFERENCED;
+		} else {
 			page_clear_refs(page);
 			page->flags |= PG_ACTIVE;
 		}
@@ -232,6 +250,7 @@ static void shrink(struct task *t, struct lruvec *lruvec, struct batch *b, struc
 					 &second);
 		put_back(t, lruvec, b, left);
 	}
+	sc->nr.unqueued_dirty += first.met.unqueued_dirty + second.met.unqueued_dirty;
 	sc->nr_reclaimed += first.freed + second.freed;
 	count_memcg_events(t, lruvec->memcg, sc->kswapd ? PGSTEAL_KSWAPD : PGSTEAL_DIRECT,
 			   first.freed + second.freed);
@@ -250,7 +269,7 @@ uint64_t mglru_evict(struct task *t, struct lruvec *lruvec, struct scan_control 
 	uint64_t looked_at;
 
 	spin_lock_irq(t, lruvec->lock);
-	looked_at = choose_and_scan(t, lruvec, &b, swappiness);
+	looked_at = choose_and_scan(t, lruvec, &b, swappiness, sc);
 	if (b.nr)
 		count_memcg_events(t, lruvec->memcg, sc->kswapd ? PGSCAN_KSWAPD : PGSCAN_DIRECT, b.nr);
 	looked_at += mglru_advance(lruvec, swappiness);

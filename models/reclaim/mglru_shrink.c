@@ -7,6 +7,7 @@
  * pass, however large it is. Aging is never done at the first priority; where it is needed, 6.1 ages and then
  * goes on with what it meant to do, later kernels leave the lruvec alone.
  */
+#include "models/backing/backing.h"
 #include "models/reclaim/mglru.h"
 #include "models/reclaim/mglru_memcg_lru.h"
 
@@ -116,6 +117,19 @@ static bool enough_6_1(const struct mglru *g, const struct scan_control *sc, uin
 	return g->max_seq - seq > 1 || (swapped && sc->nr_reclaimed >= sc->nr_to_reclaim);
 }
 
+/*
+ * All that eviction came to was dirty, and nobody writes it: 1bc542c6a0d1, 6.13 and 6.12.104. Before, nobody
+ * was told, and a cgroup full of dirty pages is killed for it.
+ */
+static void wake_flusher(struct task *t, const struct scan_control *sc)
+{
+	if (mglru_era(sc->target->host) == ERA_6_1 || !sc->nr.unqueued_dirty ||
+	    sc->nr.unqueued_dirty != sc->nr.file_taken)
+		return;
+	task_sync(t);
+	writeback_wake(t);
+}
+
 bool mglru_pass(struct task *t, struct lruvec *lruvec, struct scan_control *sc)
 {
 	struct mglru *g = mglru_of(lruvec);
@@ -133,13 +147,16 @@ bool mglru_pass(struct task *t, struct lruvec *lruvec, struct scan_control *sc)
 		work = (is_6_1 ? work_6_1 : work_6_12)(t, lruvec, sc, swappiness);
 		done = work.nr ? mglru_evict(t, lruvec, sc, swappiness, &swapped) : 0;
 		scanned += done;
-		if (!done)
+		if (!done) {
+			wake_flusher(t, sc);
 			return work.leave;
+		}
 		if (scanned >= work.nr || (is_6_1 && enough_6_1(g, sc, seq, swapped)) ||
 		    (sc->global && mglru_machine_has_enough(lruvec, sc)))
 			break;
 		cond_resched(t);
 	}
+	wake_flusher(t, sc);
 	if (sc->nr_reclaimed - reclaimed >= MGLRU_BATCH && !work.need_aging)
 		sc->memcgs_need_aging = false;
 	return false;

@@ -20,6 +20,16 @@
 #define DEF_PRIORITY        12
 #define MAX_RECLAIM_RETRIES 16u
 
+/* What was met of dirty pages in a pass over a node, of pages taken off the lists; scan_control.nr. */
+struct met_dirty {
+	uint64_t taken, file_taken;
+	uint64_t dirty;          /* of files, written or not */
+	uint64_t unqueued_dirty; /* of those, not being written */
+	uint64_t congested;      /* of those, met under writeback before */
+	uint64_t writeback;      /* any that are being written; to be reclaimed first afterwards */
+	uint64_t immediate;      /* those that kswapd waits for */
+};
+
 /* What one call of reclaim wants and has; struct scan_control. */
 struct scan_control {
 	struct memcg *target; /* whose limit; the root for global reclaim */
@@ -36,7 +46,8 @@ struct scan_control {
 	bool full_walk;                /* memcg_full_walk: do not stop when enough is reclaimed */
 	uint64_t elow, emin;           /* effective protection of the memcg at hand, pages */
 	bool walked;                   /* mglru: page tables were walked in this pass over an lruvec */
-	bool memcgs_need_aging;        /* mglru: no lruvec that need not be aged had enough for kswapd */
+	struct met_dirty nr;
+	bool memcgs_need_aging; /* mglru: no lruvec that need not be aged had enough for kswapd */
 };
 
 enum lru_type { LRU_ANON, LRU_FILE };
@@ -52,6 +63,11 @@ struct reclaim_ops {
 	void (*add)(struct task *t, struct lruvec *lruvec, frame_t frame);
 	void (*del)(struct task *t, struct lruvec *lruvec, frame_t frame);
 	void (*activate)(struct task *t, struct lruvec *lruvec, frame_t frame);
+	/*
+	 * lru_move_tail_fn(): a page on a list that has been written for reclaim is to be looked at next.
+	 * Under the lock too. NULL: it stays where it is.
+	 */
+	void (*rotate)(struct task *t, struct lruvec *lruvec, frame_t frame);
 	/* folio_mark_accessed() of a read(2); in a step. */
 	void (*mark_accessed)(struct task *t, struct host *host, frame_t frame);
 
@@ -100,14 +116,16 @@ struct reclaim_calls {
 	uint64_t nodes;     /* shrink_node() */
 	uint64_t kswapd;    /* balance_pgdat(): pageoutrun */
 	uint64_t oom_kills; /* oom_kill_process() */
+	uint64_t rotated;   /* pages to the tail of their list: pgrotated */
 };
 
 /* What reclaim keeps of a machine. */
 struct reclaim_state {
 	const struct reclaim_ops *ops;
 	const struct vm_options *vm;
-	bool node_lock;         /* lru_lock: per_node */
-	struct kswapd *kswapds; /* by node */
+	bool node_lock;             /* lru_lock: per_node */
+	struct kswapd *kswapds;     /* by node */
+	struct throttle *throttles; /* by node; throttle.c */
 	struct reclaim_calls calls;
 	uint64_t unchecked;      /* pages scanned since invariants were last looked at; check.c */
 	bool unchecked_for_ever; /* for tests that charge pages which do not exist */
@@ -143,6 +161,9 @@ frame_t reclaim_alloc(struct task *t, struct host *host);
 /* Wakes the node's kswapd, unless the node is balanced or hopeless. In a step. */
 void kswapd_wake(struct task *t, uint32_t node);
 
+/* acct_reclaim_writeback(): a page of the node is written; who waits for that may go on. In a step. */
+void reclaim_page_written(struct task *t, struct host *host, uint32_t node);
+
 /* ---- for the LRUs ---- */
 
 /* What shrink_folio_list() did with a page. */
@@ -160,8 +181,9 @@ typedef enum fate (*judge_fn)(struct task *t, struct lruvec *lruvec, frame_t fra
 #define SHRINK_MOST 64u
 
 struct shrink_result {
-	uint64_t freed, written; /* written: pages that went to swap or to disk */
+	uint64_t freed, written; /* written: pages that went to swap or to disk, or are on their way */
 	uint64_t activated[2];   /* by type */
+	struct met_dirty met;    /* but for those taken */
 };
 /*
  * Isolated pages (off their lists, PG_LRU clear, page.batched raised by page_try_get(): reclaim's reference)

@@ -27,6 +27,20 @@ uint64_t try_to_free_pages(struct task *t, struct scan_control *sc);
 /* One pass over one node at sc->priority. */
 void shrink_node(struct task *t, uint32_t node, struct scan_control *sc);
 
+/* ---- throttle.c ---- */
+
+/* Why who reclaims may have to wait; enum vmscan_throttle_state. */
+enum throttle_reason { THROTTLE_WRITEBACK, THROTTLE_CONGESTED, THROTTLE_NOPROGRESS, NR_THROTTLE_REASONS };
+/* After a pass over a node, from what it met of dirty pages: marks the node or the target, perhaps waits. */
+void throttle_after_pass(struct task *t, struct lruvec *target, struct scan_control *sc);
+/* After a pass over all nodes, `node` the nearest: waits if it got nothing. */
+void throttle_without_progress(struct task *t, uint32_t node, const struct scan_control *sc);
+/* Nodes that are balanced, and cgroups at the end of a call, are congested no more. */
+void throttle_node_done(struct host *host, uint32_t node);
+/* PGDAT_WRITEBACK: is so much of what kswapd meets under writeback that it is to wait for it? */
+bool throttle_node_writes(const struct host *host, uint32_t node);
+void throttle_start(struct host *host);
+
 /* ---- check.c ---- */
 
 #ifndef NDEBUG
@@ -43,6 +57,7 @@ static inline void reclaim_check(struct task *t, const struct scan_control *sc)
 /* ---- kswapd.c ---- */
 
 /* Somebody else could reclaim from the node: it is not hopeless. */
+bool kswapd_hopeless(const struct host *host, uint32_t node);
 void kswapd_succeeded(struct host *host, uint32_t node);
 
 #endif

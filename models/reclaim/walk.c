@@ -110,10 +110,12 @@ void shrink_node(struct task *t, uint32_t node, struct scan_control *sc)
 	uint64_t before = sc->nr_reclaimed;
 
 	sc->target->host->reclaim->calls.nodes++;
+	sc->nr = (struct met_dirty){ 0 };
 	if (!sc->global || !ops->shrink_node_global || !ops->shrink_node_global(t, node, sc)) {
 		if (ops->begin_pass)
 			ops->begin_pass(t, target, sc);
 		shrink_memcgs(t, node, sc);
+		throttle_after_pass(t, target, sc);
 	}
 	if (sc->nr_reclaimed > before)
 		kswapd_succeeded(sc->target->host, node);
