@@ -71,6 +71,14 @@ static uint64_t work_in_time(const char *text)
 	return ops;
 }
 
+/* fallocate(2) leaves its pages as they are: what clearing one takes is no part of it. */
+static void pages_are_not_cleared(void **state)
+{
+	(void)state;
+	assert_int_equal(work_in_time("costs: { kernel: { page_clear: 1ms } }\n" BASE "count: 1" END),
+			 work_in_time(BASE "count: 1" END));
+}
+
 static void a_dearer_update_slows_those_who_queue(void **state)
 {
 	uint64_t base = work_in_time(BASE "count: 16" END), patched = work_in_time(PATCHED "count: 16" END);
@@ -90,6 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fills_and_truncates),
 		cmocka_unit_test(tasks_are_spread_over_cores_first),
+		cmocka_unit_test(pages_are_not_cleared),
 		cmocka_unit_test(a_dearer_update_slows_those_who_queue),
 	};
 

@@ -4,8 +4,11 @@
  *
  * Pages are of the page cache by statistics, anonymous by their list, and go to swap. A page that comes back
  * is charged to the cgroup that its slot names; a new one to whoever writes. A write marks the page as
- * referenced, further accesses as any other read or write of the page cache. fallocate(2) clears its pages
- * here, which the kernel puts off until they are read. Left out: mappings, huge pages, and inodes.
+ * referenced, further accesses as any other read or write of the page cache.
+ *
+ * No new page is cleared: a write covers all of it (pages are written whole here), and fallocate(2) leaves it
+ * not up to date, so that a read takes zeros from elsewhere (SGP_WRITE, which stands for SGP_FALLOC once the
+ * page is there). Left out: that such a page is cleared when it goes to swap, mappings, huge pages, inodes.
  */
 #include "models/page/swap_cache.h"
 #include "models/pressure/pressure.h"
@@ -78,7 +81,6 @@ static enum cache_result bring_in(struct task *t, struct memcg *m, struct tmpfs_
 	} else if (slot_is_swap(before)) {
 		read_in(t, host, frame, slot_swap(before));
 	} else {
-		page_clear(t, host);
 		page_add_lru(t, host, frame);
 	}
 	return result;
