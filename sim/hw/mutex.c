@@ -16,8 +16,12 @@
  * This is where a mutex loses against a spinlock: an owner that is preempted or throttled lets everybody go
  * to sleep behind it, and each of them then has to be woken in turn (the convoy).
  *
- * A waiter is not counted as the owner of the line before it owns the mutex, as with the spinlock. The list
- * of sleepers is protected by a lock of its own in the kernel; its cost is in machine.mutex_slowpath.
+ * Who watches the owner reads the word that the owner will clear, so it has a copy of the line. A release
+ * then takes three journeys, one after the other, before the next owner goes on: the copy has to go before
+ * the word can be written, the watcher reads it, and its compare-and-exchange calls in the copy that was left
+ * behind. Those who wait behind it spin on words of their own (osq_lock.c), which cost one journey when their
+ * turn comes. The list of sleepers is protected by a lock of its own in the kernel; its cost is in
+ * machine.mutex_slowpath.
  */
 #include "sim/hw/lock_impl.h"
 
@@ -46,9 +50,21 @@ static sim_time_t spin(struct task *t, struct task *owner)
 	return t->clock - since;
 }
 
+/* Spins with a copy of the line, which it reads over and over; the first read is part of the wait. */
+static sim_time_t watch_owner(struct task *t, struct mutex *m)
+{
+	line_cost(t, &m->line, false);
+	return spin(t, m->owner);
+}
+
 static bool worth_spinning(const struct task *t, const struct mutex *m)
 {
 	return !need_resched(t) && (!m->owner || task_on_cpu(m->owner));
+}
+
+static sim_time_t way(const struct task *from, const struct task *to)
+{
+	return machine_transfer(sim_sched(from->sim)->machine, from->cpu->id, to->cpu->id);
 }
 
 static void pass_place(struct task *t, struct mutex *m)
@@ -57,7 +73,7 @@ static void pass_place(struct task *t, struct mutex *m)
 
 	/* A spinner that is not spinning is on its way out, or in, and will look for itself. */
 	if (next && next->state == TASK_SPINNING)
-		task_grant(t->sim, next, line_send(t, &m->line, next->cpu->id));
+		task_grant(t->sim, next, t->clock + way(t, next));
 }
 
 /* mutex_optimistic_spin: true if it ends with the mutex ours. Adds to *spun. */
@@ -71,7 +87,7 @@ static bool spin_for(struct task *t, struct mutex *m, sim_time_t *spun)
 	bool first = m->spinners.head == t;
 
 	while (first && m->owner != t && !take_free(t, m) && worth_spinning(t, m))
-		*spun += spin(t, m->owner);
+		*spun += watch_owner(t, m);
 	lock_queue_remove(&m->spinners, t);
 	if (first)
 		pass_place(t, m);
@@ -93,7 +109,7 @@ static void sleep_for(struct task *t, struct mutex *m, sim_time_t *spun)
 			break;
 		m->handoff = true; /* it is the first */
 		while (m->owner != t && worth_spinning(t, m))
-			*spun += spin(t, m->owner);
+			*spun += watch_owner(t, m);
 		if (m->owner == t)
 			break;
 	}
@@ -131,13 +147,16 @@ bool mutex_trylock(struct task *t, struct mutex *m)
 	return true;
 }
 
-static void give(struct task *t, struct mutex *m, struct task *next)
+/* To a task that watches, or to one that sleeps and will find it its own. Written after `released`. */
+static void give(struct task *t, struct mutex *m, struct task *next, sim_time_t released)
 {
-	sim_time_t there = line_send(t, &m->line, next->cpu->id);
-
 	m->owner = next;
-	if (next->state == TASK_SPINNING)
-		task_grant(t->sim, next, there);
+	if (next->state != TASK_SPINNING)
+		return;
+	sim_time_t read = line_send(t, &m->line, next->cpu->id) + released;
+
+	m->line.busy_until = read + way(t, next) + sim_sched(t->sim)->machine->atomic;
+	task_grant(t->sim, next, m->line.busy_until);
 }
 
 void mutex_unlock(struct task *t, struct mutex *m)
@@ -150,10 +169,10 @@ void mutex_unlock(struct task *t, struct mutex *m)
 
 	if (m->handoff) {
 		m->handoff = false;
-		give(t, m, sleeper);
+		give(t, m, sleeper, cost);
 		pass_place(t, m); /* the first spinner has somebody else to watch now */
 	} else if (spinner && spinner->state == TASK_SPINNING) {
-		give(t, m, spinner);
+		give(t, m, spinner, cost);
 	} else {
 		m->owner = NULL;
 	}
