@@ -106,7 +106,7 @@ static void scaled_paths(struct task *t, void *arg)
 	empty(t, x, 0);
 }
 
-/* path_scale: what the kernel does takes so many times as long, what lines and locks take stays. */
+/* path_scale: what the kernel does takes so many times as long, what lines, locks and flushes take stays. */
 static void a_scale_applies_to_paths(void **state)
 {
 	static const char scaled[] = ONE_CGROUP "costs: { kernel: { path_scale: 3 } }\n";
@@ -117,6 +117,7 @@ static void a_scale_applies_to_paths(void **state)
 	fixture_open(&slow.f, scaled);
 	assert_int_equal(slow.f.host->costs->lru_add, 3 * plain.f.host->costs->lru_add);
 	assert_int_equal(slow.f.host->costs->syscall, 3 * plain.f.host->costs->syscall);
+	assert_int_equal(slow.f.host->costs->flush_pair, plain.f.host->costs->flush_pair);
 	assert_int_equal(slow.f.host->machine->line_socket, plain.f.host->machine->line_socket);
 	for (int i = 0; i < 2; i++) {
 		struct lines *x = i ? &slow : &plain;

@@ -71,7 +71,7 @@ struct kernel_costs {
 	sim_time_t read_format;  /* memory.stat: produce the text */
 	sim_time_t read_open;    /* open, read, close a cgroup file, beside that */
 
-	double path_scale; /* all of the above takes so many times as long */
+	double path_scale; /* all of the above but flush_* takes so many times as long */
 };
 
 struct sim;
