@@ -1,6 +1,7 @@
 /*
- * test_lru_lines.c - what moves with the lock of an lruvec: sections of one CPU alone cost their own work,
- * one that follows another CPU's pays for the lines that were written there. Pages come from fallocate(2).
+ * test_lru_lines.c - what moves with the lock of an lruvec, and of a file's tree: sections of one CPU alone
+ * cost their own work, one that follows another CPU's pays for the lines that were written there. Pages come
+ * from fallocate(2).
  */
 #include "models/page/page_impl.h"
 #include "sim/hw/lock.h"
@@ -82,20 +83,63 @@ static void sections(struct task *t, void *arg)
 	assert_int_equal(section(t, x, 0, empty), del + 3 * line);
 }
 
-static void lines_move_with_the_lock(void **state)
+/* All sections under the lock of the file's tree together. */
+static sim_time_t held(struct task *t, const struct lines *x, uint32_t cpu,
+		       void (*what)(struct task *, const struct lines *, uint32_t))
+{
+	sim_time_t before = x->class->hold_total;
+
+	what(t, x, cpu);
+	return x->class->hold_total - before;
+}
+
+static void tree_sections(struct task *t, void *arg)
+{
+	struct lines *x = arg;
+	const struct machine *m = x->f.host->machine;
+	sim_time_t line = m->line_socket - m->line_hit;
+
+	x->file[1] = x->file[0]; /* both CPUs use one file */
+	for (uint32_t cpu = 2; cpu--;) {
+		fill(t, x, cpu); /* makes all that updates need */
+		empty(t, x, cpu);
+	}
+	sim_time_t add = held(t, x, 0, fill), del = held(t, x, 0, empty);
+
+	/* Alone it always costs the same. */
+	assert_int_equal(held(t, x, 0, fill), add);
+	/* The first removal elsewhere pays for the number of pages, the counts of the leaf and its slots. */
+	assert_int_equal(held(t, x, 1, empty), del + 3 * line);
+	/* A new leaf is its maker's; the number of pages is not. */
+	assert_int_equal(held(t, x, 0, fill), add + line);
+	assert_int_equal(held(t, x, 0, empty), del);
+}
+
+static void run_lines(void (*run)(struct task *, void *), const char *class)
 {
 	struct lines x = { 0 };
 
-	(void)state;
 	fixture_open(&x.f, ONE_CGROUP);
 	x.c = memcg_find(x.f.host, "/c");
-	x.class = lock_class(x.f.run.sim, "lruvec->lru_lock");
+	x.class = lock_class(x.f.run.sim, class);
 	for (int i = 0; i < 2; i++)
 		x.file[i] = tmpfs_create(x.f.host, RUN);
-	fixture_spawn(&x.f, 0, sections, &x);
+	fixture_spawn(&x.f, 0, run, &x);
 	fixture_run(&x.f);
 	assert_true(fixture_holds(&x.f));
 	fixture_close(&x.f);
+}
+
+static void lines_move_with_the_lock(void **state)
+{
+	(void)state;
+	run_lines(sections, "lruvec->lru_lock");
+}
+
+static void lines_move_with_the_tree(void **state)
+{
+	(void)state;
+	run_lines(tree_sections, "&mapping->i_pages");
 }
 
 static void scaled_paths(struct task *t, void *arg)
@@ -138,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_move_with_the_lock),
+		cmocka_unit_test(lines_move_with_the_tree),
 		cmocka_unit_test(a_scale_applies_to_paths),
 	};
 

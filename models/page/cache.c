@@ -79,6 +79,7 @@ enum cache_result cache_add(struct task *t, struct page_object *object, uint64_t
 		page_of(host, frame)->flags |= object->kind == OBJECT_SWAP ? PG_SWAPCACHE : PG_CACHED;
 		count_page(t, object, page_of(host, frame), 1);
 		cpu_defer(t, host->costs->cache_add);
+		tree_touch_pages(t, tree);
 		object->present++;
 		cache_tree_store(t, host, tree, index, slot_of_frame(frame), m);
 	}
@@ -95,6 +96,7 @@ void cache_del(struct task *t, struct page_object *object, uint64_t index, slot_
 	page->flags &= (uint16_t) ~(object->kind == OBJECT_SWAP ? PG_SWAPCACHE : PG_CACHED);
 	count_page(t, object, page, -1);
 	cpu_defer(t, host->costs->cache_remove);
+	tree_touch_pages(t, object->tree);
 	object->present--;
 	cache_tree_store(t, host, object->tree, index, instead, NULL);
 }

@@ -24,6 +24,7 @@ void cache_tree_init(struct host *host, struct cache_tree *tree, uint32_t id, ui
 	tree->lists = lists;
 	tree->single = nr_pages == 1;
 	spin_lock_init(&tree->lock, host->pages->cache_class);
+	line_init(&tree->pages_line);
 	tree->slots = arena_array(arena, last + 1, sizeof *tree->slots);
 	tree->leaves = arena_array(arena, node_index(last, 0) + 1, sizeof *tree->leaves);
 	for (uint32_t level = 1; level < CACHE_LEVELS && node_index(last, level - 1); level++)
@@ -71,28 +72,30 @@ uint32_t cache_tree_missing(const struct cache_tree *tree, uint64_t index)
 /* ---- making ---- */
 
 static void make_node(struct cache_tree *tree, uint64_t index, uint32_t level, const struct memcg *m,
-		      uint32_t node)
+		      const struct cpu *cpu)
 {
 	if (level) {
-		tree->upper[level][node_index(index, level)] = (struct cache_node){ .objcg = m->objcg->id,
-										    .node = (uint16_t)node };
+		tree->upper[level][node_index(index, level)] = (struct cache_node){
+			.objcg = m->objcg->id, .node = (uint16_t)cpu->node
+		};
 		return;
 	}
 	tree->leaves[node_index(index, 0)] = (struct shadow_node){
 		.objcg = m->objcg->id,
 		.file = tree->id,
 		.leaf = (uint32_t)node_index(index, 0),
-		.node = (uint16_t)node,
+		.node = (uint16_t)cpu->node,
+		.cpu = (uint16_t)cpu->id,
 	};
 }
 
-static void make_nodes(struct cache_tree *tree, uint64_t index, const struct memcg *m, uint32_t node)
+static void make_nodes(struct cache_tree *tree, uint64_t index, const struct memcg *m, const struct cpu *cpu)
 {
 	uint32_t levels = levels_for(index);
 
 	if (grows(tree, levels))
 		for (uint32_t level = tree->height; level < levels; level++) {
-			make_node(tree, 0, level, m, node);
+			make_node(tree, 0, level, m, cpu);
 			tree->upper[level][0].count = 1;
 		}
 	if (levels > tree->height)
@@ -100,7 +103,7 @@ static void make_nodes(struct cache_tree *tree, uint64_t index, const struct mem
 	for (uint32_t level = tree->height; level--;) {
 		if (*node_count(tree, index, level))
 			continue;
-		make_node(tree, index, level, m, node);
+		make_node(tree, index, level, m, cpu);
 		if (level + 1 < tree->height)
 			++*node_count(tree, index, level + 1);
 	}
@@ -150,8 +153,10 @@ void cache_tree_store(struct task *t, struct host *host, struct cache_tree *tree
 		tree->slots[index] = slot;
 		return;
 	}
+	if (leaf->count)
+		tree_touch_leaf(t, leaf);
 	if (slot && !before)
-		make_nodes(tree, index, m, t->cpu->node);
+		make_nodes(tree, index, m, t->cpu);
 	tree->slots[index] = slot;
 	leaf->count = (uint16_t)(leaf->count + !!slot - !!before);
 	leaf->nr_values = (uint16_t)(leaf->nr_values + slot_is_value(slot) - slot_is_value(before));

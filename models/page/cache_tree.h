@@ -27,6 +27,7 @@ struct cache_node {     /* above the leaves */
 
 struct cache_tree {
 	struct spinlock lock;                   /* i_pages */
+	struct line pages_line;                 /* of nrpages; tree_lines.c */
 	slot_t *slots;                          /* by index */
 	struct shadow_node *leaves;             /* by index >> 6; count 0: there is none */
 	struct cache_node *upper[CACHE_LEVELS]; /* [level][index >> 6 (level + 1)]; level 0 are the leaves */
@@ -38,6 +39,9 @@ struct cache_tree {
 
 /* For the object of that number; zeroed memory becomes a tree. */
 void cache_tree_init(struct host *host, struct cache_tree *tree, uint32_t id, uint64_t nr_pages, bool lists);
+/* tree_lines.c: one writes the number of pages, a leaf; in a step, at what it costs beyond hits. */
+void tree_touch_pages(struct task *t, struct cache_tree *tree);
+void tree_touch_leaf(struct task *t, struct shadow_node *leaf);
 /* How many nodes a slot at `index` still needs. This and the rest under the tree's lock. */
 uint32_t cache_tree_missing(const struct cache_tree *tree, uint64_t index);
 /*

@@ -203,6 +203,8 @@ void page_waiters_build(struct host *host);
 
 /* ---- tmpfs_swap.c ---- */
 
+/* shmem_recalc_inode(): a page came into the file, or went to swap or back. Synchronises. */
+void tmpfs_recalc(struct task *t, struct page_object *object);
 /* Is a reader of the file (or its remover) to wait for the page behind that slot? Then it has. */
 bool tmpfs_swap_wait(struct task *t, struct host *host, slot_t slot);
 /* The page that stands behind the slot is the file's again; CACHE_TAKEN: it is not the file's any more. */

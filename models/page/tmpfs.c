@@ -16,6 +16,7 @@
 struct tmpfs_object {
 	struct page_object object;
 	struct cache_tree tree;
+	struct line info; /* of info->lock, which keeps how many pages the file has, and how many in swap */
 };
 
 struct tmpfs_object *tmpfs_create(struct host *host, uint64_t nr_pages)
@@ -23,8 +24,14 @@ struct tmpfs_object *tmpfs_create(struct host *host, uint64_t nr_pages)
 	struct tmpfs_object *o = sim_alloc(host->sim, sizeof *o);
 
 	o->object.tree = &o->tree;
+	line_init(&o->info);
 	page_object_init(host, &o->object, OBJECT_TMPFS, nr_pages);
 	return o;
+}
+
+void tmpfs_recalc(struct task *t, struct page_object *object)
+{
+	line_rmw(t, &((struct tmpfs_object *)(void *)object)->info);
 }
 
 uint64_t tmpfs_present(const struct tmpfs_object *o)
@@ -76,6 +83,8 @@ static enum cache_result bring_in(struct task *t, struct memcg *m, struct tmpfs_
 	count_memcg_events(t, m, PGPGIN, 1);
 	enum cache_result result = cache_add(t, &o->object, index, frame, m, &before, failed);
 
+	if (result == CACHE_ADDED)
+		tmpfs_recalc(t, &o->object);
 	if (result != CACHE_ADDED) {
 		pages_release(t, host, &frame, 1);
 	} else if (slot_is_swap(before)) {

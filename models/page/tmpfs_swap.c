@@ -58,6 +58,7 @@ static bool move_to_swap_cache(struct task *t, struct host *host, frame_t frame,
 	task_sync(t);
 	if (!page_only_ours(host, frame) || !swap_cache_add(t, swap, frame))
 		return false;
+	tmpfs_recalc(t, object);
 	spin_lock_irq(t, &object->tree->lock);
 	gone = page_only_ours(host, frame);
 	if (gone) {

@@ -36,7 +36,7 @@ uint32_t workingset_bucket_order(const struct host *host); /* 0 below 2^36 pages
 struct shadow_node {
 	struct list_lru_item item;  /* on shadow_nodes */
 	uint32_t objcg, file, leaf; /* owner of the node object, and where it is */
-	uint16_t node;
+	uint16_t node, cpu;        /* cpu: that last wrote it; tree_lines.c */
 	uint16_t count, nr_values; /* occupied slots; of these, shadows or places in swap */
 	bool listed; /* counted in workingset_nodes, and on the list or about to be */
 };
