@@ -43,7 +43,7 @@ enum cache_result tmpfs_from_cache(struct task *t, struct host *host, swap_slot_
 	enum cache_result result = cache_add(t, page_object(host, page), page->index, frame,
 					     page_memcg(host, page), &before, failed);
 
-	task_sync(t);
+	tmpfs_recalc(t, page_object(host, page));
 	swap_cache_unlock(t, host, frame);
 	return result;
 }
