@@ -183,6 +183,41 @@ static void test_files_first(void **state)
 	rig_close(&r);
 }
 
+/* Blocks of the disk whose buffers are in use: activated by every scan, and there at the end. */
+static void blocks_first(struct task *t, struct actor *a)
+{
+	struct file_object *free = file_create(a->rig->host, 18), *used = file_create(a->rig->host, 16);
+
+	file_hold_buffers(used);
+	for (uint64_t i = 0; i < 18; i++)
+		assert_int_equal(file_read(t, a->memcg, free, i, NULL), FILE_MISS);
+	for (uint64_t i = 0; i < 16; i++)
+		assert_int_equal(file_read(t, a->memcg, used, i, NULL), FILE_MISS);
+	a->arg = &(struct life){ .then = 8192 };
+	live(t, a);
+	assert_int_equal(file_present(free), 0);
+	assert_int_equal(file_present(used), 16);
+	file_drop(t, used, 0, 16);
+	assert_int_equal(file_present(used), 16);
+}
+
+static void test_blocks_in_use(void **state)
+{
+	struct actor a = { 0 };
+	struct rig r;
+
+	(void)state;
+	rig_open(&r, LIMITED, 0);
+	rig_actor(&r, &a, "/c", blocks_first);
+	rig_run(&r, 10);
+	assert_true(a.ended);
+	assert_int_equal(stat_truth(a.memcg, PGSTEAL_DIRECT), 18);
+	assert_true(stat_truth(a.memcg, PGSCAN_DIRECT) > 18 + 16);
+	assert_true(stat_truth(a.memcg, PGACTIVATE) >= 16);
+	assert_int_equal(a.memcg->events[EVENT_OOM_KILL], 1);
+	rig_close(&r);
+}
+
 /* The machine itself is full: the largest of all goes, and the rest live on. */
 static void test_machine(void **state)
 {
@@ -206,6 +241,7 @@ int main(void)
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_group_loses_its_next),
 		cmocka_unit_test(test_files_first),
+		cmocka_unit_test(test_blocks_in_use),
 		cmocka_unit_test(test_machine),
 	};
 

@@ -16,6 +16,12 @@
 
 /* ---- files ---- */
 
+static bool buffers_used(const struct page_object *object)
+{
+	return object->kind == OBJECT_FILE &&
+	       ((const struct file_object *)(const void *)object)->buffers_used;
+}
+
 static enum evict_result evict_file(struct task *t, struct host *host, frame_t frame, struct memcg *target)
 {
 	struct page *page = page_of(host, frame);
@@ -28,6 +34,8 @@ static enum evict_result evict_file(struct task *t, struct host *host, frame_t f
 	} else if (page->flags & PG_DIRTY) {
 		page->flags |= PG_RECLAIM; /* to be written by the flusher alone */
 		result = EVICT_DIRTY;
+	} else if (buffers_used(object)) {
+		result = EVICT_BUFFERS;
 	} else if (!page_only_ours(host, frame)) {
 		result = EVICT_BUSY;
 	} else {

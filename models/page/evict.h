@@ -12,6 +12,7 @@ enum evict_result {
 	EVICT_BUSY,  /* somebody else refers to it, or touched it meanwhile, or it is being read: keep it */
 	EVICT_DIRTY, /* a dirty page of a file: the flusher is asked for it; to be kept active */
 	EVICT_WRITEBACK, /* on its way to a disk since now; when that is done it can be evicted */
+	EVICT_BUFFERS,   /* a block of a disk in use (filemap_release_folio()); to be kept active */
 	EVICT_NO_SWAP    /* anon, tmpfs: no slot, not allowed, or the device is full; to be kept active */
 };
 

@@ -156,7 +156,8 @@ static bool evict(struct task *t, struct file_object *f, uint64_t index, frame_t
 	frame_t frame = slot_frame(f->object.slots[index]);
 	struct page *page = page_of(host, frame);
 
-	if (frame && !page->batched && !(page->flags & (PG_DIRTY | PG_WRITEBACK | PG_MAPPED | PG_LOCKED))) {
+	if (frame && !f->buffers_used && !page->batched &&
+	    !(page->flags & (PG_DIRTY | PG_WRITEBACK | PG_MAPPED | PG_LOCKED))) {
 		cache_del(t, &f->object, index, SLOT_EMPTY);
 		*evicted = frame;
 		gone = true;
@@ -206,6 +207,11 @@ static uint64_t invalidate(struct task *t, struct file_object *f, uint64_t from,
 		cond_resched(t);
 	}
 	return stayed;
+}
+
+void file_hold_buffers(struct file_object *f)
+{
+	f->buffers_used = true;
 }
 
 bool file_is_empty(const struct file_object *f)

@@ -200,6 +200,11 @@ uint64_t file_dirty(const struct file_object *f); /* pages */
 /* posix_fadvise(DONTNEED) of clean pages in [from, from + nr). */
 void file_drop(struct task *t, struct file_object *f, uint64_t from, uint64_t nr);
 uint64_t file_present(const struct file_object *f);
+/*
+ * Of blocks of a disk, read as such: their buffers are on the list of those last used of some CPU (bh_lru),
+ * and as long as they are their pages can neither be reclaimed nor dropped.
+ */
+void file_hold_buffers(struct file_object *f);
 uint64_t file_size(const struct file_object *f); /* pages */
 
 /* ---- files in memory: pages of swap; tmpfs.c ---- */

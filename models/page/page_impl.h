@@ -222,6 +222,7 @@ struct file_object {
 	sim_time_t dirtied;             /* when the first of them became so */
 	struct file_object *next_dirty; /* of the flusher's list */
 	bool listed;                    /* on it */
+	bool buffers_used;              /* file_hold_buffers() */
 	/* NULL, or told when the last page or node of the file is gone; without locks. */
 	void (*emptied)(struct task *t, struct file_object *f);
 	void *inode; /* whose pages they are */

@@ -19,6 +19,7 @@ static enum fate fate_of(enum evict_result result)
 	case EVICT_GONE:
 		return FATE_FREED;
 	case EVICT_DIRTY:
+	case EVICT_BUFFERS:
 	case EVICT_NO_SWAP:
 		return FATE_ACTIVATE;
 	default:

@@ -1,9 +1,12 @@
 /*
  * memhog.c - a task that takes memory, waits, takes more, and holds it.
  *
- * Before anything else it may read a file a few times. Several of them in one cgroup show whom the OOM killer
- * takes (E13 of the counts from real kernels); many at once make the swap-out load of seed 2. What happened
- * from `grow_at` on, in the cgroup and in its parent, is recorded as NAME/all and NAME/parent/all.
+ * Before anything else it may read a file a few times. Opening one that the kernel does not know any more
+ * reads blocks of the disk itself, the inode with its neighbours (inode_readahead_blks of ext4) and its
+ * extents, which are charged to who opens it; the last 16 of them stay in use (BH_LRU_SIZE). Several hogs in
+ * one cgroup show whom the OOM killer takes (E13 of the counts from real kernels); many at once make the
+ * swap-out load of seed 2. What happened from `grow_at` on, in the cgroup and in its parent, is recorded as
+ * NAME/all and NAME/parent/all.
  */
 #include <stdio.h>
 
@@ -12,8 +15,10 @@
 #include "sim/module.h"
 #include "sim/results/record.h"
 
+#define BH_LRU_SIZE 16u
+
 struct memhog {
-	uint64_t pages, grow, file_pages;
+	uint64_t pages, grow, file_pages, file_blocks;
 	uint32_t repeat, file_passes;
 	const char *file;
 	sim_time_t grow_at;
@@ -31,6 +36,8 @@ static const struct option rows[] = {
 	       .help = "how long it keeps all before it ends; ever: nobody waits for its end"),
 	OPTION(struct memhog, file, OPT_STRING, .help = "file that it reads first; the cgroup's own if none"),
 	OPTION(struct memhog, file_pages, OPT_U64, .fallback = "0", .max = "1G", .help = "pages of it"),
+	OPTION(struct memhog, file_blocks, OPT_U64, .fallback = "0", .max = "1M",
+	       .help = "blocks of the disk that opening it reads first; the last 16 stay in use"),
 	OPTION(struct memhog, file_passes, OPT_U32, .fallback = "1", .help = "how often they are read"),
 	OPTION(struct memhog, work, OPT_DURATION, .fallback = "0s",
 	       .help = "time in user mode for each page"),
@@ -74,6 +81,31 @@ static void prepare(struct workload_task *w)
 	w->state = sim_alloc(w->host->sim, sizeof(struct hog));
 	if (o->file_pages)
 		workload_file_declare(w, o->file, o->file_pages);
+}
+
+/* Those that stay in use are an object of their own: they are so as a whole. */
+static bool read_blocks(struct task *t, struct workload_task *w, uint64_t nr, bool stay)
+{
+	struct file_object *blocks = file_create(w->host, nr);
+	struct memcg *level;
+
+	if (stay)
+		file_hold_buffers(blocks);
+	for (uint64_t i = 0; i < nr; i++)
+		if (file_read(t, w->memcg, blocks, i, &level) == FILE_NOMEM) {
+			workload_out_of_memory(w, level);
+			return false;
+		}
+	return true;
+}
+
+static bool open_file(struct task *t, struct workload_task *w)
+{
+	uint64_t nr = ((const struct memhog *)w->own)->file_blocks;
+	uint64_t stay = nr < BH_LRU_SIZE ? nr : BH_LRU_SIZE;
+
+	return (nr == stay || read_blocks(t, w, nr - stay, false)) &&
+	       (!stay || read_blocks(t, w, stay, true));
 }
 
 static bool read_file(struct task *t, struct workload_task *w)
@@ -160,7 +192,7 @@ static void run(struct task *t, struct workload_task *w)
 	struct anon_object *memory;
 	bool alive = true;
 
-	if (!read_file(t, w))
+	if (!open_file(t, w) || !read_file(t, w))
 		return;
 	memory = anon_create(w->host, w->memcg, o->pages + o->grow + 1);
 	for (uint32_t i = 0; alive && i < o->repeat; i++)
