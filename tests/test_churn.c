@@ -2,6 +2,7 @@
  * test_churn.c - cgroups that come and go for hours: a saw where reclaim takes what keeps them, a line where
  * it cannot, and memory of the simulation itself that stays what it is.
  */
+#include "sim/results/record_rows.h"
 #include "tests/host_fixture.h"
 
 #include "models/cgroup/life.h"
@@ -64,11 +65,75 @@ static void test_line(void **state)
 	assert_true(least > 60);
 }
 
+static double value(const struct fixture *f, const char *metric, const char *entity)
+{
+	const struct record *r = f->run.record;
+
+	for (uint32_t i = 0; i < r->nr_values; i++)
+		if (!strcmp(r->metrics[r->values[i].metric].name, metric) &&
+		    !strcmp(r->entities[r->values[i].entity], entity))
+			return r->values[i].value;
+	return -1;
+}
+
+/* What is all pinned ends at a limit, on the day that rate and size give: nobody is there to be killed. */
+static void test_end(void **state)
+{
+	struct fixture f;
+	uint32_t made;
+
+	(void)state;
+	fixture_open(&f, "schema: 1\nscenario: test\nkernel: v6.12\n"
+			 "host: { cpus: 2, nodes: 1, memory: 256MiB }\n"
+			 "cgroups: [ { name: p, memory.max: 4MiB } ]\n"
+			 "tasks: [ { workload: cgroup_churn, parent: /p, rate: 1, lifetime: 1s, pages: 0,\n"
+			 "           pinned: 100%, until_refused: true } ]\n");
+	sim_run(f.host->sim, 3600 * SIM_SEC);
+	assert_null(sim_error(f.host->sim));
+	made = f.host->cgroups->root->nr_dying_descendants;
+	assert_true(made > 100 && made < 1000);
+	assert_true(fixture_holds(&f));
+	assert_int_equal(value(&f, "cgroup.refused", "ENOMEM: no memory"), 1);
+	assert_int_equal(value(&f, "cgroup.refused", "ENOSPC: no id"), -1);
+	assert_int_equal(value(&f, "cgroup.made", "all"), made);
+	assert_int_equal(value(&f, "cgroup.leftover.pinned", "all"), made);
+	/* One a second, at random. */
+	assert_true(value(&f, "cgroup.refused_at", "ENOMEM: no memory") > 0.8e9 * made);
+	assert_true(value(&f, "cgroup.refused_at", "ENOMEM: no memory") < 1.2e9 * made);
+	fixture_close(&f);
+}
+
+/* What nobody removes is live and empty, and its ids are taken; caches that are dropped change nothing. */
+static void test_forgotten(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_open(
+		&f,
+		"schema: 1\nscenario: test\nkernel: v6.12\n"
+		"host: { cpus: 2, nodes: 1, memory: 256MiB }\n"
+		"tasks: [ { workload: cgroup_churn, rate: 100, lifetime: 10ms, most: 1000, removed: 25% } ]\n"
+		"events: [ { at: 1s, every: 1s, cgroup: /, drop_caches: true } ]\n"
+		"run: { until: 100s }\n");
+	sim_run(f.host->sim, 100 * SIM_SEC);
+	assert_null(sim_error(f.host->sim));
+	assert_true(fixture_holds(&f));
+	assert_int_equal(value(&f, "nr_dying_descendants", "/"), 0);
+	assert_true(value(&f, "cgroup.leftover.empty", "all") > 700);
+	assert_true(value(&f, "cgroup.leftover.empty", "all") < 800);
+	assert_int_equal(value(&f, "cgroup.made", "all"),
+			 value(&f, "cgroup.removed", "all") + value(&f, "nr_descendants", "/"));
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_saw),
 		cmocka_unit_test(test_line),
+		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,7 +286,7 @@ enum cgroup_error cgroup_rmdir(struct task *t, struct memcg *m)
 		error = CGROUP_BUSY;
 	else
 		destroy(t, m);
-	life->refused[error]++;
+	life_refused(host, error, t->clock);
 	mutex_unlock(t, &life->mutex);
 	return error;
 }
@@ -316,7 +316,9 @@ enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char 
 	mutex_lock(t, &life->mutex);
 	cpu_work(t, host->costs->cgroup_create);
 	task_sync(t);
-	if (host->cgroups->nr_css_ids == MOST_CSS_IDS)
+	if (parent->life != MEMCG_ONLINE)
+		error = CGROUP_GONE;
+	else if (host->cgroups->nr_css_ids == MOST_CSS_IDS)
 		error = CGROUP_NO_ID;
 	else
 		*made = make(parent, name);
@@ -330,23 +332,28 @@ enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char 
 		*made = NULL;
 	}
 	life->made += *made != NULL;
-	life->refused[error]++;
+	life_refused(host, error, t->clock);
 	mutex_unlock(t, &life->mutex);
 	return error;
 }
 
-void cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to)
+bool cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to)
 {
 	struct host *host = to->host;
+	bool online;
 
 	cpu_work(t, host->costs->syscall);
 	mutex_lock(t, &host->cgroups->life->mutex);
 	cpu_work(t, host->costs->cgroup_attach);
 	task_sync(t);
-	psi_move_task(ct->task, to);
-	cgroup_task_exit(ct);
-	cgroup_task_attach(ct, to);
+	online = to->life == MEMCG_ONLINE;
+	if (online) {
+		psi_move_task(ct->task, to);
+		cgroup_task_exit(ct);
+		cgroup_task_attach(ct, to);
+	}
 	mutex_unlock(t, &host->cgroups->life->mutex);
+	return online;
 }
 
 void life_build(struct host *host)

@@ -29,6 +29,7 @@ enum cgroup_error {
 	CGROUP_NO_PERCPU, /* ENOMEM: no per-CPU memory */
 	CGROUP_NO_MEMORY, /* ENOMEM: the machine has no page left, or the parent's limit is in the way */
 	CGROUP_BUSY,      /* EBUSY: tasks or cgroups are in it */
+	CGROUP_GONE,      /* ENODEV: somebody has removed the parent */
 	NR_CGROUP_ERRORS
 };
 
@@ -36,8 +37,11 @@ enum cgroup_error {
 enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char *name, struct memcg **made);
 /* rmdir(2). When it returns m may not be named again. */
 enum cgroup_error cgroup_rmdir(struct task *t, struct memcg *m);
-/* A write to cgroup.procs: what the task is charged for from now on is `to`'s. */
-void cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to);
+/*
+ * A write to cgroup.procs: what the task is charged for from now on is `to`'s. False: that is removed
+ * (ENODEV). Who names a cgroup that others may remove holds it meanwhile.
+ */
+bool cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to);
 
 /* What is left of cgroups that hold nothing alive, of the whole machine (12.6). */
 struct cgroup_leftovers {

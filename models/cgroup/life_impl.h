@@ -35,11 +35,14 @@ struct cgroup_life {
 	struct mutex mutex;      /* cgroup_mutex */
 	struct workqueue *queue; /* cgroup_destroy_wq */
 	uint64_t made, removed, freed;
-	uint64_t refused[NR_CGROUP_ERRORS]; /* mkdir, by reason */
+	uint64_t refused[NR_CGROUP_ERRORS];      /* mkdir and rmdir, by reason */
+	sim_time_t refused_at[NR_CGROUP_ERRORS]; /* the first of them */
 	struct histogram offline; /* from rmdir to the end of css_offline(), ns */
 	struct histogram dying;   /* from rmdir until it no longer counts as dying, ns */
 };
 
+/* What mkdir or rmdir returned; life_results.c. */
+void life_refused(struct host *host, enum cgroup_error error, sim_time_t now);
 /* The work of a removed cgroup may go on: an RCU callback. */
 void grace_over(struct sim *sim, struct rcu_head *head);
 

@@ -10,7 +10,20 @@
 #include "models/reclaim/reclaim.h"
 #include "sim/module.h"
 
-enum { DESCENDANTS, DYING, MADE, REMOVED, FREED, REFUSED, OFFLINE, DYING_TIME, EMPTY, RECLAIMABLE, PINNED };
+enum {
+	DESCENDANTS,
+	DYING,
+	MADE,
+	REMOVED,
+	FREED,
+	REFUSED,
+	REFUSED_AT,
+	OFFLINE,
+	DYING_TIME,
+	EMPTY,
+	RECLAIMABLE,
+	PINNED
+};
 
 static const struct metric metrics[] = {
 	[DESCENDANTS] = { "nr_descendants", "1", METRIC_GAUGE, "cgroups below it that are visible" },
@@ -20,6 +33,8 @@ static const struct metric metrics[] = {
 	[REMOVED] = { "cgroup.removed", "1", METRIC_COUNTER, "rmdir that succeeded" },
 	[FREED] = { "cgroup.freed", "1", METRIC_COUNTER, "removed cgroups that are released" },
 	[REFUSED] = { "cgroup.refused", "1", METRIC_COUNTER, "mkdir and rmdir that failed, by reason" },
+	[REFUSED_AT] = { "cgroup.refused_at", "ns", METRIC_GAUGE,
+			 "date of the first of these, since the start of the simulation" },
 	[OFFLINE] = { "cgroup.offline_latency", "ns", METRIC_DISTRIBUTION,
 		      "from rmdir until the cgroup is offline: grace period, queue, cgroup_mutex" },
 	[DYING_TIME] = { "cgroup.dying_time", "ns", METRIC_DISTRIBUTION,
@@ -41,12 +56,25 @@ MODULE(life_metrics) = {
 	.ops = &table,
 };
 
+/* As the system call reports it, and why. */
 static const char *const reasons[NR_CGROUP_ERRORS] = {
-	[CGROUP_NO_ID] = "no id",
-	[CGROUP_NO_PERCPU] = "no per-CPU memory",
-	[CGROUP_NO_MEMORY] = "no memory",
-	[CGROUP_BUSY] = "busy",
+	[CGROUP_NO_ID] = "ENOSPC: no id",
+	[CGROUP_NO_PERCPU] = "ENOMEM: no per-CPU memory",
+	[CGROUP_NO_MEMORY] = "ENOMEM: no memory",
+	[CGROUP_BUSY] = "EBUSY",
+	[CGROUP_GONE] = "ENODEV",
 };
+
+/* The first of its kind is an event: a row among the samples at that time, and a date. */
+void life_refused(struct host *host, enum cgroup_error error, sim_time_t now)
+{
+	struct cgroup_life *life = host->cgroups->life;
+
+	if (life->refused[error]++ || error == CGROUP_OK)
+		return;
+	life->refused_at[error] = now;
+	record_sample(host->run->record, &metrics[REFUSED], reasons[error], now, 1);
+}
 
 /* Pages on lists of their own that reclaim would look at; mlocked ones are on none of these. */
 static uint64_t evictable(const struct memcg *m)
@@ -72,10 +100,18 @@ static bool is_empty(const struct memcg *m)
 	return !m->tasks && !m->first_child && m->nr_charged == m->nr_kmem;
 }
 
-/* Pages in folio batches are on no list yet, but nothing keeps them from getting there. */
+/*
+ * Pages in folio batches are on no list yet, but nothing keeps them from getting there. Cgroups below it, all
+ * of which are removed, keep it as long as they are kept.
+ */
 static bool is_reclaimable(const struct memcg *m)
 {
-	return !m->nr_children && !m->nr_pins && !m->nr_swap && evictable(m);
+	if (m->nr_pins || m->nr_swap || !(m->nr_children || evictable(m)))
+		return false;
+	for (const struct memcg *child = m->first_child; child; child = child->next_sibling)
+		if (child->life == MEMCG_OFFLINE && !is_reclaimable(child))
+			return false;
+	return true;
 }
 
 struct cgroup_leftovers cgroup_leftovers(const struct host *host)
@@ -140,8 +176,7 @@ static void check(struct host *host, struct record *record)
 	while (nr--) {
 		m = order[nr];
 		/* Between the two last steps of a cgroup's end it is not dying, but still there. */
-		record_invariant(record, "I20",
-				 m->nr_dying_descendants <= dying[m->id],
+		record_invariant(record, "I20", m->nr_dying_descendants <= dying[m->id],
 				 "%s: nr_dying_descendants %u, but %u are removed", m->path,
 				 m->nr_dying_descendants, dying[m->id]);
 	}
@@ -169,8 +204,11 @@ void life_finish(struct host *host)
 	record_summary(record, &metrics[REMOVED], "all", (double)life->removed);
 	record_summary(record, &metrics[FREED], "all", (double)life->freed);
 	for (int i = CGROUP_OK + 1; i < NR_CGROUP_ERRORS; i++)
-		if (life->refused[i])
+		if (life->refused[i]) {
 			record_summary(record, &metrics[REFUSED], reasons[i], (double)life->refused[i]);
+			record_summary(record, &metrics[REFUSED_AT], reasons[i],
+				       sim_nanoseconds(life->refused_at[i]));
+		}
 	if (life->offline.count)
 		record_histogram(record, &metrics[OFFLINE], "all", &life->offline);
 	if (life->dying.count)

@@ -297,6 +297,11 @@ static inline bool task_killed(const struct task *t)
 }
 void cgroup_task_attach(struct cgroup_task *ct, struct memcg *m);
 void cgroup_task_exit(struct cgroup_task *ct);
+/*
+ * The task is the next process of one that plays several in turn, and is not killed any more. Waits until
+ * nobody gives back memory of the one before; that it has none left is the caller's business.
+ */
+void cgroup_task_again(struct task *t, struct cgroup_task *ct);
 /* A write to cgroup.kill: all tasks of m and of those below it end. In a step, which it may end. */
 void memcg_kill(struct task *t, struct memcg *m);
 /* out_of_memory() for m: false when there is nobody to kill. */

@@ -79,6 +79,15 @@ static void exit_mmap(struct task *t, void *arg)
 
 	for (struct page_object *o = victim->objects; o; o = o->next_owned)
 		anon_exit(t, o);
+	task_sync(t);
+	victim->exiting = false;
+}
+
+void cgroup_task_again(struct task *t, struct cgroup_task *ct)
+{
+	while (ct->exiting)
+		task_sleep(t, SIM_MS);
+	ct->killed = false;
 }
 
 static void end_task(struct task *t, struct cgroup_task *victim)

@@ -6,7 +6,7 @@
  * another comes to the file's end and begins anew; a share of them is kept by something that reclaim cannot
  * take, for ever (`pinned`). So dying cgroups go up and down like a saw where all are reclaimable, and along
  * a line where some are not, until something ends: ids, per-CPU memory, memory. That instant is the metric
- * churn.refused_at, after which the task goes on trying.
+ * cgroup.refused_at; the task goes on trying, unless it is `until_refused`.
  *
  * One task does it all, in the order of time; what it does is charged to the cgroup at hand.
  */
@@ -14,20 +14,25 @@
 #include <stdio.h>
 
 #include "models/cgroup/life.h"
+#include "models/cgroup/options.h"
 #include "models/host/costs.h"
 #include "models/page/page_impl.h"
 #include "models/workload/workload.h"
 #include "sim/module.h"
 
 struct cgroup_churn {
-	double rate, pinned;
+	const char *parent;
+	double rate, pinned, removed;
 	sim_time_t lifetime;
 	uint32_t pages;
 	uint64_t file_pages;
 	uint64_t most;
+	bool until_refused;
 };
 
 static const struct option rows[] = {
+	OPTION(struct cgroup_churn, parent, OPT_STRING,
+	       .help = "path of the cgroup that they are made below; the task's own if none"),
 	OPTION(struct cgroup_churn, rate, OPT_NUMBER, .fallback = "10", .min = "1e-6", .max = "1e6",
 	       .help = "cgroups a second, at random instants"),
 	OPTION(struct cgroup_churn, lifetime, OPT_DURATION, .fallback = "1s",
@@ -38,26 +43,13 @@ static const struct option rows[] = {
 	       .help = "pages of the file, one cgroup's after another's, and from the start again"),
 	OPTION(struct cgroup_churn, pinned, OPT_RATIO, .fallback = "0%", .min = "0", .max = "1",
 	       .help = "share of them that something keeps for ever: a socket, a page locked elsewhere"),
-	OPTION(struct cgroup_churn, most, OPT_U64, .fallback = "0",
-	       .help = "ends after so many; 0: never"),
+	OPTION(struct cgroup_churn, removed, OPT_RATIO, .fallback = "100%", .min = "0", .max = "1",
+	       .help = "share of them that somebody removes; the others stay, live and empty"),
+	OPTION(struct cgroup_churn, most, OPT_U64, .fallback = "0", .help = "ends after so many; 0: never"),
+	OPTION(struct cgroup_churn, until_refused, OPT_BOOL, .fallback = "false",
+	       .help = "ends when a cgroup cannot be made"),
 };
 static const struct option_table options = OPTION_TABLE("cgroup_churn", struct cgroup_churn, rows);
-
-enum { REFUSED_AT };
-
-static const struct metric metrics[] = {
-	[REFUSED_AT] = { "churn.refused_at", "ns", METRIC_GAUGE,
-			 "simulated time at which a cgroup could not be made, the first of its reason" },
-};
-static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
-
-MODULE(cgroup_churn_metrics) = {
-	.abi = MEMCGSIM_ABI,
-	.kind = MODULE_METRICS,
-	.name = "cgroup_churn",
-	.help = "when cgroups can be made no longer",
-	.ops = &table,
-};
 
 /* Those that live, in the order in which they were made, which is that of their removal. */
 struct alive {
@@ -70,41 +62,24 @@ struct churn {
 	struct task *t;
 	struct workload_task *w;
 	const struct cgroup_churn *o;
+	struct memcg *parent;
 	struct file_object *file;
-	struct stream arrivals, fates;
+	struct stream arrivals, fates, removals;
 	struct alive *first, **last;
 	uint64_t made, at; /* the next page of the file */
-	bool refused[NR_CGROUP_ERRORS];
+	bool refused;      /* the last mkdir */
 };
-
-static void note_refused(struct churn *c, enum cgroup_error error)
-{
-	static const char *const reasons[NR_CGROUP_ERRORS] = {
-		[CGROUP_NO_ID] = "no id",
-		[CGROUP_NO_PERCPU] = "no per-CPU memory",
-		[CGROUP_NO_MEMORY] = "no memory",
-	};
-
-	if (c->refused[error] || !reasons[error])
-		return;
-	c->refused[error] = true;
-	record_summary(c->w->host->run->record, &metrics[REFUSED_AT], reasons[error],
-		       sim_nanoseconds(c->t->clock));
-}
 
 static void begin(struct churn *c)
 {
 	struct memcg *m, *failed;
-	enum cgroup_error error;
 	char name[24];
 
 	snprintf(name, sizeof name, "%llu", (unsigned long long)c->made);
-	error = cgroup_mkdir(c->t, c->w->memcg, name, &m);
+	c->refused = cgroup_mkdir(c->t, c->parent, name, &m) != CGROUP_OK;
 	workload_return(c->t, c->w);
-	if (error != CGROUP_OK) {
-		note_refused(c, error);
+	if (c->refused)
 		return;
-	}
 	c->made++;
 	c->w->ops++;
 	for (uint32_t i = 0; i < c->o->pages; i++) {
@@ -117,6 +92,8 @@ static void begin(struct churn *c)
 	task_sync(c->t);
 	if (stream_uniform(&c->fates) < c->o->pinned)
 		memcg_tryget(m);
+	if (stream_uniform(&c->removals) >= c->o->removed)
+		return;
 	struct alive *a = sim_alloc(c->t->sim, sizeof *a);
 
 	*a = (struct alive){ .memcg = m, .until = c->t->clock + c->o->lifetime };
@@ -154,10 +131,14 @@ static void run(struct task *t, struct workload_task *w)
 	struct churn c = { .t = t, .w = w, .o = o };
 
 	c.last = &c.first;
+	c.parent = o->parent ? memcg_find(w->host, o->parent) : w->memcg;
+	if (!c.parent) /* an event has removed it */
+		return;
 	c.file = file_create(w->host, o->file_pages);
 	stream_init(&c.arrivals, sim_seed(t->sim), w->name, "arrivals");
 	stream_init(&c.fates, sim_seed(t->sim), w->name, "fates");
-	while (!o->most || c.made < o->most) {
+	stream_init(&c.removals, sim_seed(t->sim), w->name, "removals");
+	while ((!o->most || c.made < o->most) && !(o->until_refused && c.refused)) {
 		double gap = -log(1 - stream_uniform(&c.arrivals)) / o->rate;
 
 		wait_until(&c, t->clock + (sim_time_t)(gap * (double)SIM_SEC));
@@ -166,12 +147,25 @@ static void run(struct task *t, struct workload_task *w)
 	wait_until(&c, t->clock + o->lifetime);
 }
 
+static void check(const struct scenario *s, const struct task_options *task, const void *own,
+		  struct complaints *c)
+{
+	const struct cgroup_churn *o = own;
+
+	(void)task;
+	if (o->parent)
+		cgroup_check_pattern(s, o->parent, own, "parent", c);
+}
+
 static bool ends(const void *own)
 {
-	return ((const struct cgroup_churn *)own)->most;
+	const struct cgroup_churn *o = own;
+
+	return o->most || o->until_refused;
 }
 
 static const struct workload_ops ops = {
+	.check = check,
 	.ends = ends,
 	.run = run,
 };
