@@ -245,11 +245,28 @@ static void nonsense(void **state)
 	(void)state;
 	refused("{ at: 1s, cgroup: /b, memory.max: 1MiB }", "there is no cgroup '/b'");
 	refused("{ at: 1s, cgroup: /a }", "names no file that is written");
+	refused("{ at: 1s, cgroup: /a, drop_caches: true }",
+		"drop_caches: is the machine's; the cgroup is /");
 	refused("{ at: 9s, cgroup: /a, memory.max: 1MiB }", "at: the run is over by then");
 	refused("{ at: 1s, cgroup: /, memory.max: 1MiB }", "memory.max: the root has no such file");
 	refused("{ cgroup: /a, memory.max: 1MiB }", "at");
 	refused("{ at: 1s, cgroup: /a, memory.maximum: 1MiB }", "memory.maximum");
 	refused("{ at: 1s, cgroup: /a, memory.reclaim: max }", "memory.reclaim");
+}
+
+/* Every second, what is in the page cache: a reader that comes back twice a second misses every other time. */
+static void drop_caches_again(void **state)
+{
+	(void)state;
+	struct record *r = run_text(HOST
+				    "cgroups:\n- name: a\n  tasks: [ { workload: file_churn, pages: 100, "
+				    "passes: 10, pause: 500ms } ]\n"
+				    "events: [ { at: 250ms, every: 1s, cgroup: /, drop_caches: true } ]\n");
+
+	assert_int_equal(value(r, "task.file_reads", "/a"), 1000);
+	assert_int_equal(value(r, "task.file_misses", "/a"), 600);
+	assert_true(value(r, "cgroup_write.time", "/") > 0);
+	record_free(r);
 }
 
 int main(void)
@@ -262,6 +279,7 @@ int main(void)
 		cmocka_unit_test(new_protection),
 		cmocka_unit_test(many),
 		cmocka_unit_test(removed),
+		cmocka_unit_test(drop_caches_again),
 		cmocka_unit_test(nonsense),
 		cmocka_unit_test(killed_in_a_fault_and_removed),
 		cmocka_unit_test(removed_before_the_results),

@@ -4,6 +4,7 @@
  *	events:
  *	  - { at: 10s, cgroup: /a, memory.max: 1GiB }
  *	  - { at: 20s, cgroup: "job*", memory.reclaim: 64MiB, memory.low: 0 }
+ *	  - { at: 1h, every: 1h, cgroup: /, memory.reclaim: 1GiB }
  *
  * A write takes its time, since it is the writer who reclaims: each item has a task of its own, which writes
  * to one cgroup after the other (those that the pattern names, in order of creation), and in each to the
@@ -16,14 +17,15 @@
 #include "models/cgroup/options.h"
 #include "models/cgroup/results.h"
 #include "models/host/costs.h"
+#include "models/page/page.h"
 #include "models/reclaim/reclaim.h"
 #include "sim/module.h"
 
 struct write_options {
-	sim_time_t at;
+	sim_time_t at, every;
 	const char *cgroup;
 	uint64_t min, low, high, max, swap_max, reclaim; /* bytes, as far as they are there */
-	bool rmdir;
+	bool rmdir, drop_caches;
 };
 
 #define FILE_ROW(key_, field_, help_)                                                                \
@@ -33,6 +35,10 @@ struct write_options {
 static const struct option rows[] = {
 	OPTION(struct write_options, at, OPT_DURATION, .required = true,
 	       .help = "simulated time of the write"),
+	OPTION(struct write_options, every, OPT_DURATION, .never = "never", .fallback = "never", .min = "1ms",
+	       .help = "and again so much later each time, to what the pattern names then; a run `until: "
+		       "done` "
+		       "waits for the first"),
 	OPTION(struct write_options, cgroup, OPT_STRING, .required = true,
 	       .help = "cgroup whose files are written, by path or pattern"),
 	FILE_ROW("memory.min", min, "new protection; 0: none"),
@@ -44,6 +50,9 @@ static const struct option rows[] = {
 		  .help = "that much is to be reclaimed", .source = "cgroup v2, memory.reclaim"),
 	OPTION(struct write_options, rmdir, OPT_BOOL, .fallback = "false",
 	       .help = "the cgroup is removed, after all writes; refused while it has tasks or cgroups"),
+	OPTION(struct write_options, drop_caches, OPT_BOOL, .fallback = "false",
+	       .help = "of the root: clean pages of all files are dropped, as by a write of 1",
+	       .source = "/proc/sys/vm/drop_caches"),
 };
 static const struct option_table table = OPTION_TABLE("event", struct write_options, rows);
 
@@ -124,7 +133,7 @@ void cgroup_writes_check(const struct scenario *s, struct complaints *c)
 
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct write_options *o = list->items[i];
-		bool any = o->rmdir;
+		bool any = o->rmdir || o->drop_caches;
 
 		for (size_t k = 0; k < NR_FILES; k++)
 			any |= is_written(o, &files[k]);
@@ -132,6 +141,9 @@ void cgroup_writes_check(const struct scenario *s, struct complaints *c)
 			cgroup_check_pattern(s, o->cgroup, o, "cgroup", c);
 		if (o->cgroup && !o->cgroup[strspn(o->cgroup, "/")])
 			check_root(o, c);
+		else if (o->drop_caches)
+			complain(c, option_where(o, "drop_caches"),
+				 "drop_caches: is the machine's; the cgroup is /");
 		if (!any)
 			complain(c, option_where(o, NULL),
 				 "event: names no file that is written, and no rmdir");
@@ -164,12 +176,26 @@ static void write_file(struct task *t, struct memcg *m, const struct write_optio
 	m->write_time += t->clock - from;
 }
 
+static void drop_caches(struct task *t, struct memcg *root)
+{
+	sim_time_t from;
+
+	task_sync(t);
+	from = t->clock;
+	cpu_work(t, root->host->costs->syscall);
+	file_drop_caches(t, root->host);
+	task_sync(t);
+	root->write_time += t->clock - from;
+}
+
 /* The caller has a reference, which ends here. */
 static void write_to(struct task *t, struct memcg *m, const struct write_options *o)
 {
 	for (size_t k = 0; k < NR_FILES; k++)
 		if (is_written(o, &files[k]) && m->life == MEMCG_ONLINE)
 			write_file(t, m, o, &files[k]);
+	if (o->drop_caches)
+		drop_caches(t, m);
 	task_sync(t);
 	if (o->rmdir && m->life == MEMCG_ONLINE && cgroup_rmdir(t, m) != CGROUP_OK)
 		m->writes_refused++;
@@ -177,21 +203,34 @@ static void write_to(struct task *t, struct memcg *m, const struct write_options
 	memcg_put(t, m);
 }
 
-static void writer_run(struct task *t, void *arg)
+static void write_to_all(struct task *t, struct host *host, const struct write_options *o)
 {
-	struct writer *w = arg;
-	struct host *host = w->host;
 	struct memcg **all = sim_alloc(host->sim, host->cgroups->nr * sizeof(*all));
-	uint32_t room = host->cgroups->nr, nr = memcg_match(host, w->options->cgroup, all);
+	uint32_t room = host->cgroups->nr, nr = memcg_match(host, o->cgroup, all);
 
 	for (uint32_t i = 0; i < nr; i++)
 		if (!memcg_tryget(all[i]))
 			all[i] = NULL;
 	for (uint32_t i = 0; i < nr; i++)
 		if (all[i])
-			write_to(t, all[i], w->options);
+			write_to(t, all[i], o);
 	sim_free(host->sim, all, room * sizeof(*all));
-	run_release(host->run);
+}
+
+static void writer_run(struct task *t, void *arg)
+{
+	struct writer *w = arg;
+	sim_time_t next = t->clock;
+
+	write_to_all(t, w->host, w->options);
+	run_release(w->host->run);
+	while (w->options->every != SIM_NEVER) {
+		next += w->options->every;
+		if (t->clock < next)
+			task_sleep(t, next - t->clock);
+		task_sync(t);
+		write_to_all(t, w->host, w->options);
+	}
 }
 
 void cgroup_writes_build(struct host *host)

@@ -233,3 +233,14 @@ void file_drop(struct task *t, struct file_object *f, uint64_t from, uint64_t nr
 		invalidate(t, f, from, from + nr);
 	}
 }
+
+void file_drop_caches(struct task *t, struct host *host)
+{
+	lru_add_drain_all(t);
+	for (uint32_t i = 0; i < host->pages->nr_objects; i++) {
+		struct page_object *object = host->pages->objects[i];
+
+		if (object->kind == OBJECT_FILE && object->present)
+			file_invalidate(t, (struct file_object *)(void *)object);
+	}
+}
