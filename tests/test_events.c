@@ -254,7 +254,7 @@ static void nonsense(void **state)
 	refused("{ at: 1s, cgroup: /a, memory.reclaim: max }", "memory.reclaim");
 }
 
-/* Every second, what is in the page cache: a reader that comes back twice a second misses every other time. */
+/* Once a second; who comes back twice a second misses every other time. */
 static void drop_caches_again(void **state)
 {
 	(void)state;

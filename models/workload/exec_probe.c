@@ -2,8 +2,8 @@
  * exec_probe.c - a kubelet that runs a command in each container now and then, to see whether it lives.
  *
  * Once a period it comes by all cgroups that the pattern names then, one after another. `into: target` puts
- * the command into the container's cgroup, as `exec` of a container runtime does: what it brings into the page
- * cache is charged there, and goes on counting against the container's limXX A target that is removed
+ * the command into the container's cgroup, as `exec` of a container runtime does: what it brings into the
+ * page cache is charged there, and goes on counting against the container's limXX A target that is removed
  * meanwhile is a probe that failed.
  */
 #include "models/workload/burst.h"

@@ -1,16 +1,16 @@
 /*
  * pod.c - a pod of Kubernetes that is started, runs, ends or is killed, and is started again.
  *
- * Each task is one place for a pod below its cgroup, which stands for kubepods.slice. A pod is a cgroup with
- * others below it: the sandbox, in which a process only pauses, for a moment the init container, and the
- * containers. So each pod is three memory cgroups at the least, and what users count is how many of them a
- * restart leaves behind (user case A03).
+ * Each task is one place for a pod below its cgroup, which stands for kubepods.slice. A pod is a cgroup
+ * with others below it: the sandbox, in which a process only pauses, for a moment the init container, and
+ * the containers. So each pod is three memory cgroups at the least, and what users count is how many of
+ * them a restart leaves behind (user case A03).
  *
- * The kubelet makes a container that has ended anew in the same pod (`restart: container`), or the whole pod
- * is replaced (`restart: pod`: an eviction, a job, a rollout). Either waits: 10 s after the first end, twice as
- * long after each further one, five minutes at most, and anew from 10 s when the container has run for ten
- * minutes (MaxContainerBackOff of the kubelet; CrashLoopBackOff). A container that does not come to its start,
- * since its memory.max is too small for its pages, say, has ended as one that ran has.
+ * The kubelet makes a container that has ended anew in the same pod (`restart: container`), or the whole
+ * pod is replaced (`restart: pod`: an eviction, a job, a rollout). Either waits: 10 s after the first end,
+ * twice as long after each further one, five minutes at most, and anew from 10 s when the container has run
+ * for ten minutes (MaxContainerBackOff of the kubelet; CrashLoopBackOff). A container that does not come to
+ * its start, since its memory.max is too small for its pages, say, has ended as one that ran has.
  *
  * One task plays all processes of the pod in turn, and is in the last container while the pod runs: the
  * sandbox and the other containers have their memory, but nobody who could be killed alone.

@@ -3,12 +3,12 @@
  * moment in it, and its end.
  *
  * Each task is one timer. What the service reads as the first, its log or its data, stays in the page cache
- * and keeps the cgroup when that is removed, so that of a machine with forty timers thousands of dying cgroups
- * are left in a day. `reuse_cgroup` is the remedy that was proposed for systemd (pull request 36827): the
- * unit's cgroup stays from one run to the next, and its charges find it alive.
+ * and keeps the cgroup when that is removed, so that forty timers leave thousands of dying cgroups in a
+ * day. `reuse_cgroup` is the remedy that was proposed for systemd (pull request 36827): the unit's cgroup
+ * stays from one run to the next, and its charges find it alive.
  *
- * systemd lets a timer elapse within AccuracySec after its time, at an instant that is the machine's own, so
- * that those of one machine elapse together; here each draws the length of its next period.
+ * systemd lets a timer elapse within AccuracySec after its time, at an instant that is the machine's own,
+ * so that those of one machine elapse together; here each draws the length of its next period.
  */
 #include "models/workload/burst.h"
 #include "sim/module.h"
