@@ -111,6 +111,8 @@ struct memcg {
 	struct shrinker_info *shrinkers;         /* by node; models/list_lru/shrinker.c */
 	sim_time_t write_time;                   /* of writes to its files; writes.c */
 	uint64_t writes_refused;                 /* of these writes, those that fell short */
+	uint64_t pressure_scanned;               /* pages; models/reclaim/vmpressure.c */
+	bool pressure_queued;
 	uint64_t nr_charged;   /* pages charged directly to it: the truth for invariant I10 */
 	uint64_t nr_kmem;      /* of those, pages of kernel memory */
 	uint64_t object_bytes; /* of those, bytes in objects that exist */

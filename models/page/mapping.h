@@ -29,7 +29,8 @@ struct mapping {
 	 * By node modulo 64, as bits: since the last walk for that node's lruvec, and whether there was one.
 	 */
 	uint64_t touched, switched, walked;
-	uint64_t switches; /* of the task at its last touch */
+	const struct task *user; /* who touched it last */
+	uint64_t switches;       /* of that task, then or when it was last asked */
 };
 
 struct mapping *mapping_create(struct page_object *object, struct memcg *m);
@@ -66,7 +67,8 @@ static inline void mapping_touch(const struct task *t, struct mapping *mapping, 
 	page->flags |= PG_YOUNG;
 	mapping->tables[mapping_table(mapping, index)] |= TABLE_YOUNG;
 	mapping->touched = UINT64_MAX;
-	if (mapping->switches != t->switches) {
+	if (mapping->switches != t->switches || mapping->user != t) {
+		mapping->user = t;
 		mapping->switches = t->switches;
 		mapping->switched = UINT64_MAX;
 	}

@@ -28,6 +28,7 @@ static void pass_priorities(struct task *t, struct scan_control *sc)
 	const struct reclaim_ops *ops = reclaim_ops(host);
 
 	for (sc->priority = DEF_PRIORITY; sc->priority >= 0; sc->priority--) {
+		vmpressure_prio(t, sc);
 		sc->nr_scanned = 0;
 		shrink_nodes(t, sc);
 		if (sc->nr_reclaimed >= sc->nr_to_reclaim)

@@ -125,6 +125,7 @@ void kswapd_wake(struct task *t, uint32_t node)
 void reclaim_start(struct host *host)
 {
 	throttle_start(host);
+	host->reclaim->events = workqueue_create(host->sim, "events", false, 0);
 	host->reclaim->kswapds = sim_alloc(host->sim, host->nr_nodes * sizeof *host->reclaim->kswapds);
 	for (uint32_t i = 0; i < host->nr_nodes; i++) {
 		struct kswapd *k = &host->reclaim->kswapds[i];

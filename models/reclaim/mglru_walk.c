@@ -139,11 +139,16 @@ static void walk_mapping(struct task *t, struct walk *walk, struct mapping *mapp
 }
 
 /* Has the process run since its last walk? Looked at once: from here on it has not. */
-static bool has_run(const struct mglru_options *options, const struct mglru *g, struct mapping *mapping,
-		    uint64_t node)
+static bool has_run(const struct task *t, const struct mglru_options *options, const struct mglru *g,
+		    struct mapping *mapping, uint64_t node)
 {
 	uint64_t ran = options->process_ran == MGLRU_RAN_TOUCHED ? mapping->touched : mapping->switched;
 
+	/* Who reclaims for itself may have been switched to since its last touch. */
+	if (mapping->user == t && mapping->switches != t->switches) {
+		mapping->switches = t->switches;
+		mapping->switched = ran = UINT64_MAX;
+	}
 	return ran & node || g->agings == options->switch_at;
 }
 
@@ -159,7 +164,7 @@ void mglru_walk(struct task *t, struct lruvec *lruvec, uint32_t swappiness)
 	for (struct mapping *m = lruvec->memcg->mappings; m; m = m->next) {
 		walk.forced = !(m->walked & node);
 		m->walked |= node;
-		if (!walk.forced && !has_run(mglru_options(host), g, m, node))
+		if (!walk.forced && !has_run(t, mglru_options(host), g, m, node))
 			continue;
 		m->touched &= ~node;
 		m->switched &= ~node;

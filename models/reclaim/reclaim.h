@@ -126,6 +126,7 @@ struct reclaim_state {
 	bool node_lock;             /* lru_lock: per_node */
 	struct kswapd *kswapds;     /* by node */
 	struct throttle *throttles; /* by node; throttle.c */
+	struct workqueue *events;   /* system_wq */
 	struct reclaim_calls calls;
 	uint64_t unchecked;      /* pages scanned since invariants were last looked at; check.c */
 	bool unchecked_for_ever; /* for tests that charge pages which do not exist */

@@ -41,6 +41,12 @@ void throttle_node_done(struct host *host, uint32_t node);
 bool throttle_node_writes(const struct host *host, uint32_t node);
 void throttle_start(struct host *host);
 
+/* ---- vmpressure.c ---- */
+
+/* Counts what a pass over a node has scanned, and the priority of the next. */
+void vmpressure(struct task *t, const struct scan_control *sc, uint64_t scanned);
+void vmpressure_prio(struct task *t, const struct scan_control *sc);
+
 /* ---- check.c ---- */
 
 #ifndef NDEBUG

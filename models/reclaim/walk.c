@@ -107,7 +107,7 @@ void shrink_node(struct task *t, uint32_t node, struct scan_control *sc)
 	struct lruvec *target = memcg_lruvec(sc->target, node);
 	const struct reclaim_ops *ops = reclaim_ops(sc->target->host);
 
-	uint64_t before = sc->nr_reclaimed;
+	uint64_t before = sc->nr_reclaimed, scanned = sc->nr_scanned;
 
 	sc->target->host->reclaim->calls.nodes++;
 	sc->nr = (struct met_dirty){ 0 };
@@ -115,6 +115,7 @@ void shrink_node(struct task *t, uint32_t node, struct scan_control *sc)
 		if (ops->begin_pass)
 			ops->begin_pass(t, target, sc);
 		shrink_memcgs(t, node, sc);
+		vmpressure(t, sc, sc->nr_scanned - scanned);
 		throttle_after_pass(t, target, sc);
 	}
 	if (sc->nr_reclaimed > before)
