@@ -14,12 +14,35 @@
 #include "models/page/swap_cache.h"
 #include "models/reclaim/reclaim.h"
 
+/* try_to_unmap(): before anybody asks whether the page can go at all. */
+static void unmap(struct task *t, struct host *host, frame_t frame)
+{
+	const struct page *page = page_of(host, frame);
+
+	if (page->flags & PG_MAPPED && !(page->flags & PG_LOCKED))
+		page_unmap(t, host, frame);
+}
+
 /* ---- files ---- */
 
 static bool buffers_used(const struct page_object *object)
 {
 	return object->kind == OBJECT_FILE &&
 	       ((const struct file_object *)(const void *)object)->buffers_used;
+}
+
+/* Once it is unmapped. */
+static enum evict_result may_go(const struct host *host, frame_t frame, const struct page_object *object)
+{
+	struct page *page = page_of(host, frame);
+
+	if (page->flags & PG_DIRTY) {
+		page->flags |= PG_RECLAIM; /* to be written by the flusher alone */
+		return EVICT_DIRTY;
+	}
+	if (buffers_used(object))
+		return EVICT_BUFFERS;
+	return page_only_ours(host, frame) ? EVICT_GONE : EVICT_BUSY;
 }
 
 static enum evict_result evict_file(struct task *t, struct host *host, frame_t frame, struct memcg *target)
@@ -31,16 +54,11 @@ static enum evict_result evict_file(struct task *t, struct host *host, frame_t f
 	spin_lock_irq(t, &object->tree->lock);
 	if (page->flags & PG_WRITEBACK) {
 		result = EVICT_WRITEBACK;
-	} else if (page->flags & PG_DIRTY) {
-		page->flags |= PG_RECLAIM; /* to be written by the flusher alone */
-		result = EVICT_DIRTY;
-	} else if (buffers_used(object)) {
-		result = EVICT_BUFFERS;
-	} else if (!page_only_ours(host, frame)) {
-		result = EVICT_BUSY;
 	} else {
-		if (page->flags & PG_MAPPED)
-			page_unmap(t, host, frame);
+		unmap(t, host, frame);
+		result = may_go(host, frame, object);
+	}
+	if (result == EVICT_GONE) {
 		shadow_t shadow = reclaim_ops(host)->eviction(t, frame, target);
 
 		cache_del(t, object, page->index, shadow ? slot_of_shadow(shadow) : SLOT_EMPTY);
@@ -74,8 +92,6 @@ static enum evict_result evict_swap(struct task *t, struct host *host, frame_t f
 {
 	struct page *page = page_of(host, frame);
 
-	if (!page_only_ours(host, frame))
-		return EVICT_BUSY;
 	swap_slot_t swap = swap_alloc(t, page_memcg(host, page));
 
 	if (!swap)
@@ -85,8 +101,7 @@ static enum evict_result evict_swap(struct task *t, struct host *host, frame_t f
 		return EVICT_NO_SWAP;
 	}
 	task_sync(t);
-	if (page->flags & PG_MAPPED)
-		page_unmap(t, host, frame);
+	unmap(t, host, frame);
 	bool done = swap_write(t, swap, frame);
 
 	task_sync(t);
@@ -108,8 +123,12 @@ enum evict_result object_evict(struct task *t, struct host *host, frame_t frame,
 		return swap_cache_reclaim(t, host, frame, target);
 	if (page_object(host, page_of(host, frame))->kind == OBJECT_TMPFS)
 		return tmpfs_evict(t, host, frame, target, out);
-	if (page_of(host, frame)->flags & PG_SWAPBACKED)
-		return swap_is_synchronous(host) ? evict_swap(t, host, frame, target, out)
-						 : swap_cache_evict(t, host, frame, out);
-	return evict_file(t, host, frame, target);
+	if (!(page_of(host, frame)->flags & PG_SWAPBACKED))
+		return evict_file(t, host, frame, target);
+	if (!page_only_ours(host, frame)) {
+		unmap(t, host, frame);
+		return EVICT_BUSY;
+	}
+	return swap_is_synchronous(host) ? evict_swap(t, host, frame, target, out)
+					 : swap_cache_evict(t, host, frame, out);
 }

@@ -38,8 +38,6 @@ enum evict_result swap_cache_evict(struct task *t, struct host *host, frame_t fr
 	struct page *page = page_of(host, frame);
 	struct page_object *object = page_object(host, page);
 
-	if (!page_only_ours(host, frame))
-		return EVICT_BUSY;
 	swap_slot_t swap = swap_alloc(t, page_memcg(host, page));
 
 	if (!swap)

@@ -70,8 +70,6 @@ static enum fate reclaim_page(struct task *t, struct lruvec *lruvec, frame_t fra
 	if (page->flags & PG_WRITEBACK)
 		return under_writeback(host, page, sc, &result->met);
 	fate = judge(t, lruvec, frame, sc);
-	if (fate == FATE_FREED && page->batched > 1)
-		fate = FATE_KEEP; /* a batch of some CPU refers to it */
 	if (fate == FATE_FREED)
 		fate = fate_of(object_evict(t, host, frame, sc->target, out));
 	return page->flags & PG_ORPHAN ? FATE_FREED : fate;

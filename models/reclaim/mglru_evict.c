@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "models/page/swap_cache.h"
 #include "models/reclaim/mglru.h"
 
 struct batch {
@@ -182,9 +183,16 @@ static uint64_t choose_and_scan(struct task *t, struct lruvec *lruvec, struct ba
 	return scan(t, lruvec, b, mglru_tier_limit(g, era, b->type), sc);
 }
 
-/* Nothing is wrong with it; the kernel tries such a page once more. */
-static bool lost_a_race(const struct page *page, enum fate fate)
+/*
+ * Nothing is wrong with it any more, like a page of a file that a batch of its CPU had too; the kernel tries
+ * such a page once more. An anonymous page in the same case is dirty, for it is unmapped and not yet written.
+ */
+static bool lost_a_race(const struct host *host, frame_t frame, enum fate fate)
 {
+	const struct page *page = page_of(host, frame);
+
+	if (page->flags & PG_SWAPBACKED && !swap_cache_holds(host, frame))
+		return false;
 	return fate == FATE_KEEP && !(page->flags & (PG_MAPPED | PG_REFERENCED | PG_ACTIVE | PG_LOCKED |
 						     PG_DIRTY | PG_WRITEBACK | PG_ORPHAN));
 }
@@ -227,7 +235,7 @@ static uint32_t sort_out(const struct host *host, struct batch *b, uint32_t nr)
 	for (uint32_t i = 0; i < nr; i++) {
 		frame_t frame = b->frames[i];
 
-		if (lost_a_race(page_of(host, frame), b->fates[i]))
+		if (lost_a_race(host, frame, b->fates[i]))
 			continue;
 		b->frames[i] = b->frames[stay];
 		b->frames[stay++] = frame;
