@@ -14,7 +14,7 @@
 
 struct anon_touch {
 	uint64_t pages, touches;
-	uint32_t passes;
+	uint32_t passes, offset;
 	struct access_options access;
 	struct passes_options record;
 	sim_time_t work, slow;
@@ -28,6 +28,9 @@ static const struct option rows[] = {
 	       .help = "in a pass; 0: as many as pages"),
 	OPTION(struct anon_touch, passes, OPT_U32, .fallback = "0",
 	       .help = "after that which fills the mapping"),
+	OPTION(struct anon_touch, offset, OPT_U32, .fallback = "0", .max = "511",
+	       .help = "pages from the beginning of its first page table (2 MiB) to that of the mapping; up "
+		       "to 6.6 address space randomisation draws it, later kernels align large mappings"),
 	OPTION(struct anon_touch, work, OPT_DURATION, .fallback = "0s",
 	       .help = "time in user mode for each touch"),
 	OPTION(struct anon_touch, slow, OPT_DURATION, .fallback = "3ms",
@@ -154,6 +157,7 @@ static void run(struct task *t, struct workload_task *w)
 	struct access access;
 	struct passes p;
 
+	anon_place(c.memory, o->offset);
 	access_open(&access, w, &o->access, o->pages, "page");
 	if (fill(&c) && !o->tmpfs) {
 		passes_begin(t, &p, w->memcg, w->label, &o->record);

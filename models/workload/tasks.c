@@ -3,13 +3,16 @@
  *
  * A task belongs to the cgroup whose `tasks:` it stands in, or for the top-level list to each cgroup that its
  * `cgroup:` names, else to the root. It inherits cpu.max and cpu.weight from there. What a task allocates
- * beyond its own memory object (kernel stack, page tables above the lowest) is not charged.
+ * beyond its own memory object (page tables above the lowest, memory areas, open files) is charged as far as
+ * its `kernel_memory` says so.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "models/cgroup/options.h"
+#include "models/cgroup/stock.h"
+#include "models/stat/stat.h"
 #include "models/workload/registry.h"
 #include "sim/module.h"
 
@@ -32,6 +35,9 @@ static const struct option task_rows[] = {
 	OPTION(struct task_options, start_every, OPT_DURATION, .fallback = "0s", .max = "1d",
 	       .help = "and so much later for each of its kind before it, cgroup by cgroup: as a shell "
 		       "starts them"),
+	OPTION(struct task_options, kernel_memory, OPT_BYTES, .fallback = "0", .max = "1TiB",
+	       .help = "that it has from its beginning to its end besides what is modelled: upper page "
+		       "tables, memory areas, open files; charged to its cgroup"),
 	OPTION(struct task_options, cgroup, OPT_STRING,
 	       .help = "top level only: cgroup that it runs in, by path or pattern; the root if none"),
 };
@@ -156,12 +162,54 @@ void workload_check(const struct scenario *s, struct complaints *c)
 
 /* ---- building ---- */
 
+/* Whole pages, and an object of a slab for the rest. */
+static bool take_kernel_memory(struct task *t, struct workload_task *w)
+{
+	uint32_t pages = (uint32_t)(w->options->kernel_memory / PAGE_SIZE);
+	uint32_t bytes = (uint32_t)(w->options->kernel_memory % PAGE_SIZE);
+	struct memcg *level;
+
+	task_sync(t);
+	if (pages && !kmem_charge_pages(t, w->memcg, pages, &level)) {
+		workload_out_of_memory(w, level);
+		return false;
+	}
+	task_sync(t);
+	if (!bytes || object_charge(t, w->memcg, t->cpu->node, NR_SLAB_UNRECLAIMABLE_B, bytes, &level))
+		return true;
+	if (pages)
+		kmem_uncharge_pages(t, w->memcg->objcg->id, pages);
+	workload_out_of_memory(w, level);
+	return false;
+}
+
+static void give_kernel_memory(struct task *t, const struct workload_task *w, uint32_t objcg)
+{
+	uint32_t pages = (uint32_t)(w->options->kernel_memory / PAGE_SIZE);
+	uint32_t bytes = (uint32_t)(w->options->kernel_memory % PAGE_SIZE);
+
+	task_sync(t);
+	if (bytes)
+		object_uncharge(t, objcg, t->cpu->node, NR_SLAB_UNRECLAIMABLE_B, bytes);
+	if (pages)
+		kmem_uncharge_pages(t, objcg, pages);
+}
+
 static void task_main(struct task *t, void *arg)
 {
 	struct workload_task *w = arg;
 
 	w->began = t->clock;
-	ops_of(w->options)->run(t, w);
+	if (!w->options->kernel_memory) {
+		ops_of(w->options)->run(t, w);
+		return;
+	}
+	uint32_t objcg = w->memcg->objcg->id;
+
+	if (take_kernel_memory(t, w)) {
+		ops_of(w->options)->run(t, w);
+		give_kernel_memory(t, w, objcg);
+	}
 }
 
 static bool task_ends(const struct task_options *o)

@@ -23,6 +23,7 @@ struct task_options {
 	uint32_t weight;   /* as cpu.weight; 0: that of the cgroup */
 	struct dist start; /* when it begins, ps */
 	sim_time_t start_every;
+	uint64_t kernel_memory;
 	const char *cgroup; /* top-level tasks only: path or pattern */
 };
 
