@@ -9,8 +9,9 @@
 #include "models/reclaim/mglru_memcg_lru.h"
 #include "tests/host_fixture.h"
 
-#define MGLRU_HOST(options_)                                                                         \
-	"schema: 1\nscenario: test\nhost: { cpus: 1, nodes: 1, memory: 256MiB }\n"                   \
+#define MGLRU_HOST(options_) MGLRU_CPUS(1, options_)
+#define MGLRU_CPUS(cpus_, options_)                                                                  \
+	"schema: 1\nscenario: test\nhost: { cpus: " #cpus_ ", nodes: 1, memory: 256MiB }\n"          \
 	"policies: { stat_update: rstat_global_threshold, flush: unified, rstat_lock: spin_yield,\n" \
 	"  rstat_updated: cpu_lock, charge_batch: 64, charge_stock: 1, lru_lock: per_memcg,\n"       \
 	"  reclaim: { name: mglru" options_ " } }\n"

@@ -298,6 +298,73 @@ static void test_neighbours(void **state)
 	mglru_close(&x);
 }
 
+/* ---- neighbours that go while the lock is waited for ---- */
+
+struct going {
+	struct mglru_fixture x;
+	struct anon_object *a;
+	struct mapping *map;
+	bool ready;
+};
+
+/* Holds the lruvec's lock from the first microsecond to the fiftieth. */
+static void lock_task(struct task *t, void *arg)
+{
+	struct going *g = arg;
+
+	while (!g->ready)
+		task_sleep(t, SIM_US);
+	spin_lock_irq(t, g->x.lruvec->lock);
+	cpu_work(t, 50 * SIM_US);
+	task_sync(t);
+	spin_unlock_irq(t, g->x.lruvec->lock);
+}
+
+static void zap_task(struct task *t, void *arg)
+{
+	struct going *g = arg;
+
+	while (!g->ready)
+		task_sleep(t, SIM_US);
+	cpu_work(t, 20 * SIM_US);
+	anon_zap(t, g->a, 101, 2);
+}
+
+static void look_task(struct task *t, void *arg)
+{
+	struct going *g = arg;
+	struct mglru_fixture *x = &g->x;
+	struct scan_control sc = { .walked = true };
+	frame_t frame;
+
+	g->map = populate(t, x, 512, 0, &g->a);
+	for (int i = 0; i < 3; i++)
+		assert_true(mglru_age(t, x->lruvec, SWAP));
+	clear_young(x, g->map, 512);
+	touch(t, g->a, 100, 110);
+	frame = isolate(t, x, g->map, 100);
+	g->ready = true;
+	cpu_work(t, 10 * SIM_US);
+	/* Ten are young: the page itself, two that go, seven that are made younger. */
+	assert_int_equal(mglru_judge(t, x->lruvec, frame, &sc), FATE_ACTIVATE);
+	assert_pages(x, x->g->max_seq, LRU_ANON, 7);
+	put_back(t, x, frame);
+	anon_unmap(t, g->a);
+}
+
+static void test_going(void **state)
+{
+	struct going g = { .ready = false };
+
+	(void)state;
+	mglru_open(&g.x, MGLRU_CPUS(3, "") "cgroups: [ { name: g } ]\n", 601);
+	fixture_spawn(&g.x.f, 0, look_task, &g);
+	fixture_spawn(&g.x.f, 1, lock_task, &g);
+	fixture_spawn(&g.x.f, 2, zap_task, &g);
+	fixture_run(&g.x.f);
+	mglru_close(&g.x);
+}
+
 /* ---- what counts as having run ---- */
 
 static void ran_task(struct task *t, void *arg)
@@ -344,7 +411,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_walk),       cmocka_unit_test(test_first_walk),
 		cmocka_unit_test(test_twice),      cmocka_unit_test(test_window),
-		cmocka_unit_test(test_neighbours), cmocka_unit_test(test_ran),
+		cmocka_unit_test(test_neighbours), cmocka_unit_test(test_going),
+		cmocka_unit_test(test_ran),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

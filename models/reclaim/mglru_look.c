@@ -17,6 +17,12 @@ struct window {
 	uint64_t table;
 };
 
+/* A neighbour that is to become younger. */
+struct seen {
+	uint64_t index;
+	frame_t frame;
+};
+
 /* What of the page's table is looked at: all, or 64 entries with the page in the middle as far as they go. */
 static struct window window_around(const struct mapping *mapping, uint64_t index)
 {
@@ -54,14 +60,30 @@ static bool neighbour(enum mglru_era era, struct page *page, uint32_t youngest, 
 	return true;
 }
 
-static void make_young(struct task *t, struct lruvec *lruvec, const frame_t *frames, uint32_t nr)
+/*
+ * The kernel has the page table's lock all the while. Here time may have passed since the page was seen, and it
+ * may be unmapped, freed and somebody else's.
+ */
+static bool still_there(const struct lruvec *lruvec, const struct page_object *object,
+			const struct seen *seen)
+{
+	const struct page *page = page_of(lruvec_host(lruvec), seen->frame);
+
+	return object_frame(object, seen->index) == seen->frame && page->flags & PG_MAPPED &&
+	       page->memcg == lruvec->memcg->id;
+}
+
+static void make_young(struct task *t, struct lruvec *lruvec, const struct page_object *object,
+		       const struct seen *seen, uint32_t nr)
 {
 	struct host *host = lruvec_host(lruvec);
 	struct mglru *g = mglru_of(lruvec);
 
 	spin_lock_irq(t, lruvec->lock);
 	for (uint32_t i = 0; i < nr; i++) {
-		struct page *page = page_of(host, frames[i]);
+		if (!still_there(lruvec, object, &seen[i]))
+			continue;
+		struct page *page = page_of(host, seen[i].frame);
 		uint32_t youngest = mglru_gen(g->max_seq);
 		int from = mglru_update_gen(mglru_era(host), page, youngest);
 
@@ -78,7 +100,7 @@ static void look_around(struct task *t, struct lruvec *lruvec, const struct page
 	const struct page_object *object = host->pages->objects[page->object];
 	struct window w = window_around(object->mapping, page->index);
 	enum mglru_era era = mglru_era(host);
-	frame_t frames[WINDOW];
+	struct seen seen[WINDOW];
 	uint32_t nr = 0, young = 0;
 
 	for (uint64_t i = w.from; i < w.to; i++) {
@@ -89,18 +111,19 @@ static void look_around(struct task *t, struct lruvec *lruvec, const struct page
 		page_of(host, frame)->flags &= (uint16_t)~PG_YOUNG;
 		young++;
 		if (neighbour(era, page_of(host, frame), mglru_gen(g->max_seq), walked))
-			frames[nr++] = frame;
+			seen[nr++] = (struct seen){ .index = i, .frame = frame };
 	}
 	cpu_defer(t, (w.to - w.from) * host->costs->walk_entry);
 	if (young * 8 >= w.to - w.from)
 		mglru_bloom_add(&g->blooms[g->max_seq % 2], object->id, w.table);
 	if (walked || (era == ERA_6_1 && nr >= host->pages->batch)) {
-		make_young(t, lruvec, frames, nr);
+		make_young(t, lruvec, object, seen, nr);
 		return;
 	}
 	for (uint32_t i = 0; i < nr; i++) {
 		task_sync(t);
-		page_activate_later(t, host, frames[i]);
+		if (still_there(lruvec, object, &seen[i]))
+			page_activate_later(t, host, seen[i].frame);
 	}
 }
 
