@@ -33,24 +33,31 @@ static void test_band_and_slack(void **state)
 	assert_false(is_in(1, NAN, 1e9, 1e9));
 }
 
-/* Which of two courses a row of 100, 3 % is judged by. */
-static bool second(double a, double b)
-{
-	const struct verdict first = { 100, a, a / 100 - 1, is_in(100, a, 0.03, 0) };
-	const struct verdict other = { 100, b, b / 100 - 1, is_in(100, b, 0.03, 0) };
-
-	return validate_second(&first, &other);
-}
-
 static void test_courses(void **state)
 {
+	static char b[] = "b", mean[] = "b + c";
+	void *others[] = { b, mean }, *fewer[] = { b };
+	const struct validate_row row = { .variant = "a", .or_variant = { others, 2 } };
+	const struct validate_row of_another = { .variant = "a", .or_variant = { fewer, 1 } };
+	const struct validate_row plain = { 0 };
+
 	(void)state;
-	assert_false(second(102, 100)); /* the first is good enough */
-	assert_true(second(110, 102));
-	assert_true(second(110, 95));
-	assert_false(second(95, 110));
-	assert_false(second(110, NAN)); /* there is no other */
-	assert_false(second(NAN, NAN));
+	assert_int_equal(validate_nr_courses(&plain), 1);
+	assert_null(validate_course(&plain, 0));
+	assert_int_equal(validate_nr_courses(&row), 3);
+	assert_string_equal(validate_course(&row, 0), "a");
+	assert_string_equal(validate_course(&row, 2), "b + c");
+	assert_true(validate_course_has("b + c", "b"));
+	assert_true(validate_course_has("b + c", "c"));
+	assert_false(validate_course_has("b + c", "b +"));
+	assert_false(validate_course_has("bc", "b"));
+	assert_true(validate_same_run(&row, &row));
+	assert_false(validate_same_run(&row, &of_another));
+	assert_false(validate_same_run(&row, &plain));
+	/* The first as long as no other has more. */
+	assert_int_equal(validate_choose((const uint32_t[]){ 3, 3, 2 }, 3), 0);
+	assert_int_equal(validate_choose((const uint32_t[]){ 3, 5, 5 }, 3), 1);
+	assert_int_equal(validate_choose((const uint32_t[]){ 0, 0, 0 }, 3), 0);
 }
 
 static void test_bounds(void **state)

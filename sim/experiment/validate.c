@@ -47,10 +47,10 @@ static const struct option rows[] = {
 	OPTION(struct validate_row, metric, OPT_STRING, .required = true, .help = "name of a summary value"),
 	OPTION(struct validate_row, entity, OPT_STRING, .fallback = "all", .help = "whose value"),
 	OPTION(struct validate_row, variant, OPT_STRING, .help = "of which variant; the first if not given"),
-	OPTION(struct validate_row, or_variant, OPT_STRING,
-	       .help = "a variant that differs in what is chance in the system that was measured; the row is "
-		       "judged by it, and names it, if `variant` does not meet it and this one does or is "
-		       "nearer"),
+	OPTION(struct validate_row, or_variant, OPT_STRINGS,
+	       .help = "variants that differ in what is chance in the system that was measured, each another "
+		       "course of it; A + B: the mean of both. All rows with the same variants are judged by "
+		       "the course that most of them are in with, by that of `variant` if no other has more"),
 	OPTION(struct validate_row, relative_to, OPT_STRING,
 	       .help = "the published number is a ratio to the value of this variant"),
 	OPTION(struct validate_row, per, OPT_STRING,
@@ -111,13 +111,6 @@ struct verdict validate_judge(const struct validate_row *row, double published, 
 	else
 		v.in = off <= row->band * fabs(published) || off <= row->slack;
 	return v;
-}
-
-bool validate_second(const struct verdict *first, const struct verdict *second)
-{
-	if (first->in || second->in)
-		return !first->in;
-	return fabs(second->simulated - second->published) < fabs(first->simulated - first->published);
 }
 
 static bool find_value(const struct record *r, const char *metric, const char *entity, double *value)

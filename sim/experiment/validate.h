@@ -33,7 +33,7 @@ enum validate_is { VALIDATE_ABOUT, VALIDATE_AT_LEAST, VALIDATE_AT_MOST };
 struct validate_row {
 	const char *source, *row;
 	const char *metric, *entity, *variant;
-	const char *or_variant; /* another course of the same system; NULL or empty: there is none */
+	struct option_list or_variant; /* of const char *: other courses of the same system */
 	const char *relative_to;
 	const char *per; /* metric of the same entity that the value is divided by; NULL: none */
 	double published;
@@ -65,8 +65,16 @@ struct verdict {
 struct verdict validate_judge(const struct validate_row *row, double published, const struct mean *simulated,
 			      const struct mean *base);
 
-/* Of two courses that a system may take: is the row judged by the second, as the first does not meet it? */
-bool validate_second(const struct verdict *first, const struct verdict *second);
+/* ---- courses: that of `variant`, 0, and those of `or_variant`; validate_courses.c ---- */
+
+size_t validate_nr_courses(const struct validate_row *row);
+/* A variant, or several with " + " between them, whose mean is taken. NULL: the first variant. */
+const char *validate_course(const struct validate_row *row, size_t course);
+bool validate_course_has(const char *course, const char *variant);
+/* Are they rows of one run, which takes one course? */
+bool validate_same_run(const struct validate_row *a, const struct validate_row *b);
+/* The course of a run, from how many of its rows are in with each. */
+size_t validate_choose(const uint32_t *nr_in, size_t nr_courses);
 
 /* What a row is about, in a record: one of its summary values, or a quotient of two; false: it has none. */
 bool validate_value(const struct record *r, const struct validate_row *row, double *value);

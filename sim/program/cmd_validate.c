@@ -45,7 +45,10 @@ struct rows {
 	const struct scenario_set *set;
 	const struct validate_row *const *rows;
 	size_t nr;
-	struct mean *values, *others, *bases; /* by row; others: of or_variant */
+	struct mean **values;      /* by row and course */
+	struct mean *bases;        /* by row */
+	struct verdict **verdicts; /* by row and course */
+	size_t *courses;           /* by row: the one that it is judged by */
 	bool failed;
 };
 
@@ -88,21 +91,28 @@ static bool is_variant(const struct rows *r, const char *name, const struct scen
 	return name ? !strcmp(name, scenario_variant_name(s)) : s == scenario_variant(r->set, 0);
 }
 
-static bool has_other(const struct validate_row *row)
+/* Does a course of the row, or its base, need the variant? */
+static bool in_course(const struct rows *r, const struct validate_row *row, size_t course,
+		      const struct scenario *s)
 {
-	return row->or_variant && *row->or_variant;
+	const char *name = validate_course(row, course);
+
+	return name ? validate_course_has(name, scenario_variant_name(s)) : is_variant(r, NULL, s);
+}
+
+static bool needs(const struct rows *r, const struct validate_row *row, const struct scenario *s)
+{
+	for (size_t i = 0; i < validate_nr_courses(row); i++)
+		if (in_course(r, row, i, s))
+			return true;
+	return row->relative_to && is_variant(r, row->relative_to, s);
 }
 
 static bool needed(const struct validate *v, const struct rows *r, const struct scenario *s)
 {
-	for (size_t i = 0; i < r->nr; i++) {
-		const struct validate_row *row = r->rows[i];
-
-		if (wanted(v, row) && (is_variant(r, row->variant, s) ||
-				       (has_other(row) && is_variant(r, row->or_variant, s)) ||
-				       (row->relative_to && is_variant(r, row->relative_to, s))))
+	for (size_t i = 0; i < r->nr; i++)
+		if (wanted(v, r->rows[i]) && needs(r, r->rows[i], s))
 			return true;
-	}
 	return false;
 }
 
@@ -128,10 +138,9 @@ static bool finished(void *arg, const struct job *job, struct record *record)
 	for (size_t i = 0; i < r->nr && end->done; i++) {
 		const struct validate_row *row = r->rows[i];
 
-		if (is_variant(r, row->variant, job->scenario))
-			add_value(record, row, &r->values[i]);
-		if (has_other(row) && is_variant(r, row->or_variant, job->scenario))
-			add_value(record, row, &r->others[i]);
+		for (size_t k = 0; k < validate_nr_courses(row); k++)
+			if (in_course(r, row, k, job->scenario))
+				add_value(record, row, &r->values[i][k]);
 		if (row->relative_to && is_variant(r, row->relative_to, job->scenario))
 			add_value(record, row, &r->bases[i]);
 	}
@@ -197,25 +206,40 @@ static void format_band(const struct validate_row *row, char text[64])
 
 #define TEXT_ROW "%-12s %-40s %-22s %11s %11s %10s  %-9s %-3s %s\n"
 
-/* `other`: the verdict is on the row's or_variant, which the published number chose: no prediction. */
-static void print_row(struct validate *v, const struct validate_row *row, const struct verdict *d, bool other)
+/* The course that the row is judged by, unless it is the first; and whether any of several meets it. */
+static void format_course(const struct validate_row *row, const struct verdict *courses, size_t chosen,
+			  char text[256])
 {
-	char published[32], simulated[32], error[32], band[64], name[256];
-	const char *fit = row->fitted || other ? "C" : "P";
+	size_t nr = 0, nr_in = 0;
 
-	snprintf(name, sizeof(name), "%s%s%s%s", row->row, other ? " [" : "", other ? row->or_variant : "",
-		 other ? "]" : "");
+	for (size_t i = 0; i < validate_nr_courses(row); i++) {
+		nr += isnan(courses[i].simulated) ? 0 : 1;
+		nr_in += courses[i].in;
+	}
+	snprintf(text, 256, "%s%s%s", chosen ? validate_course(row, chosen) : "",
+		 chosen && !nr_in ? "; " : "", nr > 1 && !nr_in ? "no course meets it" : "");
+}
 
+static void print_row(struct validate *v, const struct validate_row *row, const struct verdict *courses,
+		      size_t chosen)
+{
+	const struct verdict *d = &courses[chosen];
+	char published[32], simulated[32], error[32], band[64], course[256], name[512];
+	const char *fit = chosen ? "B" : row->fitted ? "C" : "P";
+
+	format_course(row, courses, chosen, course);
 	format_number(d->published, published);
 	format_number(d->simulated, simulated);
 	format_band(row, band);
 	v->nr_in += d->in;
 	if (v->format == FORMAT_CSV) {
 		format_number(d->error, error);
-		printf("%s,\"%s\",%s,%s,%s,%s,%s,%s,%s\n", row->source, name, row->metric, published,
+		printf("%s,\"%s\",%s,%s,%s,%s,%s,%s,%s,", row->source, row->row, row->metric, published,
 		       simulated, error, band, d->in ? "in" : "out", fit);
+		printf(*course ? "\"%s\"\n" : "%s\n", course);
 	} else {
 		format_error(d, error);
+		snprintf(name, sizeof name, *course ? "%s [%s]" : "%s", row->row, course);
 		if (!v->nr_rows)
 			printf(TEXT_ROW, "source", "row", "metric", "published", "simulated", "error", "band",
 			       "is", "fit");
@@ -225,29 +249,89 @@ static void print_row(struct validate *v, const struct validate_row *row, const 
 	v->nr_rows++;
 }
 
-static int judge(struct validate *v, const struct rows *r, const char *path)
+/* false, and it is said why: a published number is not there. */
+static bool find_verdicts(const struct validate *v, struct rows *r, const char *path)
 {
 	for (size_t i = 0; i < r->nr; i++) {
+		const struct validate_row *row = r->rows[i];
 		double published;
 		char why[256];
 
-		offer_source(v, r->rows[i]->source);
-		if (!wanted(v, r->rows[i]))
+		if (!wanted(v, row))
 			continue;
-		if (!validate_published(r->rows[i], &published, why)) {
-			struct where at = option_where(r->rows[i], "published_from");
+		if (!validate_published(row, &published, why)) {
+			struct where at = option_where(row, "published_from");
 
 			fprintf(stderr, "%s:%u:%u: %s\n", at.line ? at.file : path, at.line, at.column, why);
-			return STATUS_WRONG;
+			return false;
 		}
-		struct verdict d = validate_judge(r->rows[i], published, &r->values[i], &r->bases[i]);
-		struct verdict e = validate_judge(r->rows[i], published, &r->others[i], &r->bases[i]);
-		bool other = has_other(r->rows[i]) && validate_second(&d, &e);
-
-		print_row(v, r->rows[i], other ? &e : &d, other);
+		for (size_t k = 0; k < validate_nr_courses(row); k++)
+			r->verdicts[i][k] = validate_judge(row, published, &r->values[i][k], &r->bases[i]);
 	}
+	return true;
+}
+
+/* One for all rows of a run. */
+static void choose_courses(const struct validate *v, struct rows *r)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		size_t nr = validate_nr_courses(r->rows[i]);
+
+		if (nr == 1 || r->courses[i] != SIZE_MAX || !wanted(v, r->rows[i]))
+			continue;
+		uint32_t *nr_in = xcalloc(nr, sizeof *nr_in);
+
+		for (size_t j = i; j < r->nr; j++)
+			for (size_t k = 0; k < nr && validate_same_run(r->rows[i], r->rows[j]); k++)
+				nr_in[k] += r->verdicts[j][k].in;
+		for (size_t j = r->nr; j-- > i;)
+			if (validate_same_run(r->rows[i], r->rows[j]))
+				r->courses[j] = validate_choose(nr_in, nr);
+		free(nr_in);
+	}
+}
+
+static int judge(struct validate *v, struct rows *r, const char *path)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		offer_source(v, r->rows[i]->source);
+	if (!find_verdicts(v, r, path))
+		return STATUS_WRONG;
+	choose_courses(v, r);
+	for (size_t i = 0; i < r->nr; i++)
+		if (wanted(v, r->rows[i]))
+			print_row(v, r->rows[i], r->verdicts[i],
+				  validate_nr_courses(r->rows[i]) > 1 ? r->courses[i] : 0);
 	fflush(stdout);
 	return r->failed ? STATUS_FAILED : STATUS_DONE;
+}
+
+static void rows_open(struct rows *r)
+{
+	r->nr = validate_rows(r->set, &r->rows);
+	r->values = xcalloc(r->nr, sizeof *r->values);
+	r->verdicts = xcalloc(r->nr, sizeof *r->verdicts);
+	r->bases = xcalloc(r->nr, sizeof *r->bases);
+	r->courses = xcalloc(r->nr, sizeof *r->courses);
+	for (size_t i = 0; i < r->nr; i++) {
+		size_t nr = validate_nr_courses(r->rows[i]);
+
+		r->values[i] = xcalloc(nr, sizeof *r->values[i]);
+		r->verdicts[i] = xcalloc(nr, sizeof *r->verdicts[i]);
+		r->courses[i] = SIZE_MAX;
+	}
+}
+
+static void rows_close(struct rows *r)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		free(r->values[i]);
+		free(r->verdicts[i]);
+	}
+	free(r->values);
+	free(r->verdicts);
+	free(r->bases);
+	free(r->courses);
 }
 
 static int validate_file(struct validate *v, const char *path)
@@ -258,15 +342,10 @@ static int validate_file(struct validate *v, const char *path)
 
 	if (!set)
 		return STATUS_WRONG;
-	r.nr = validate_rows(set, &r.rows);
-	r.values = xcalloc(r.nr, sizeof(*r.values));
-	r.others = xcalloc(r.nr, sizeof(*r.others));
-	r.bases = xcalloc(r.nr, sizeof(*r.bases));
+	rows_open(&r);
 	v->interrupted = !simulate(v, &r);
 	status = v->interrupted ? STATUS_FAILED : judge(v, &r, path);
-	free(r.values);
-	free(r.others);
-	free(r.bases);
+	rows_close(&r);
 	scenario_free(set);
 	return status;
 }
@@ -311,7 +390,7 @@ static int validate_all(struct validate *v, char *const *files, size_t nr)
 	int worst = STATUS_DONE;
 
 	if (v->format == FORMAT_CSV)
-		puts("source,row,metric,published,simulated,error,band,verdict,fit");
+		puts("source,row,metric,published,simulated,error,band,verdict,fit,course");
 	for (size_t i = 0; i < nr && !v->interrupted; i++) {
 		int status = validate_file(v, files[i]);
 
