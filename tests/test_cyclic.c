@@ -2,9 +2,9 @@
  * test_cyclic.c - a mapped file of 1.1 times the limit, touched cyclically under MGLRU, pass by pass beside
  * counts of real kernels.
  *
- * Such a load was long taken for chaotic. It is sensitive: a page more or less of kernel memory, and the later
- * passes are others. With the same amount it takes the kernel's course to within three pages, but only if
- * three rules hold: the worker of vmpressure makes long calls of reclaim give up the CPU, for which page
+ * Such a load was long taken for chaotic. It is sensitive: a page more or less of kernel memory, and the
+ * later passes are others. With the same amount it takes the kernel's course to within three pages, but only
+ * if three rules hold: the worker of vmpressure makes long calls of reclaim give up the CPU, for which page
  * tables are walked again; a page that reclaim cannot free because a batch has it is unmapped all the same;
  * and one such is tried twice.
  */

@@ -61,8 +61,8 @@ static bool neighbour(enum mglru_era era, struct page *page, uint32_t youngest, 
 }
 
 /*
- * The kernel has the page table's lock all the while. Here time may have passed since the page was seen, and it
- * may be unmapped, freed and somebody else's.
+ * The kernel has the page table's lock all the while. Here time may have passed since the page was seen, and
+ * it may be unmapped, freed and somebody else's.
  */
 static bool still_there(const struct lruvec *lruvec, const struct page_object *object,
 			const struct seen *seen)

@@ -1,12 +1,13 @@
 /*
  * validate_courses.c - rows of a system that may take several courses.
  *
- * What decides between them is chance where it was measured: the place of a mapping, a page of kernel memory, a
- * context switch. A row names the variants that are the other courses (`or_variant`). "a + b" is a measurement
- * that was a mean of both.
+ * What decides between them is chance where it was measured: the place of a mapping, a page of kernel memory,
+ * a context switch. A row names the variants that are the other courses (`or_variant`). "a + b" is a
+ * measurement that was a mean of both.
  *
- * All rows of one run are judged by the same course: that which most of them are in with, and by the first, which
- * is the prediction, as long as no other has more. So a course is chosen once for a run, and not number by number.
+ * All rows of one run are judged by the same course: that which most of them are in with, and by the first,
+ * which is the prediction, as long as no other has more. So a course is chosen once for a run, and not number
+ * by number.
  */
 #include <string.h>
 
