@@ -347,6 +347,45 @@ static void costs_are_the_sum_of_the_parts(void **state)
 	rig_free(r);
 }
 
+/* Of the pair of CPU 0, of which two lines have been written since the last flush. */
+static void price_again(struct task *t, void *arg)
+{
+	struct visit *v = arg;
+	const struct machine *m = &v->rig->machine;
+	struct stat_state *st = stat_of(&v->rig->host);
+	sim_time_t line = v->rig->costs.flush_line, all = st->pair_cost + st->pair_lines * line;
+	struct stat_pair *pair = rstat_pair_find(&v->rig->host, 0, v->leaf[0]);
+
+	task_sync(t);
+	rstat_take_in(st, pair);
+	pair->changed = 1 | 2 | 1 << SLOTS_PER_LINE;
+	assert_int_equal(rstat_pair_cost(t, pair), all);
+	sim_time_t again = all - (st->pair_lines - 2) * (line - m->line_hit);
+
+	assert_int_equal(rstat_pair_cost(t, pair), again);
+	/* What it did since has pushed the rest out to level 2. */
+	cache_stream(t, m->cache_l1);
+	assert_int_equal(rstat_pair_cost(t, pair), again + (st->pair_lines - 2) * (m->line_l2 - m->line_hit));
+	pair->changed = 0;
+	assert_int_equal(rstat_pair_cost(t, pair), st->pair_cost + st->pair_lines * m->line_hit);
+}
+
+/* Who flushes a pair again fetches the lines that were written since; another CPU fetches all. */
+static void lines_that_nobody_wrote_stay_with_the_flusher(void **state)
+{
+	struct visit v = { .rig = rig_new(&(struct rig_config){ .cpus = CPUS, .caches = true }) };
+
+	(void)state;
+	v.leaf[0] = v.leaf[1] = rig_memcg(v.rig, NULL, "l");
+	rig_task(v.rig, 0, some_updates, &v);
+	rig_run(v.rig, SIM_MS);
+	for (uint32_t cpu = 2; cpu < 4; cpu++) {
+		rig_task(v.rig, cpu, price_again, &v);
+		rig_run(v.rig, sim_now(v.rig->sim) + SIM_MS);
+	}
+	rig_free(v.rig);
+}
+
 static uint64_t broken_after(void (*damage)(struct visit *v))
 {
 	struct visit v = { .rig = rig_new(&(struct rig_config){ .cpus = CPUS }) };
@@ -424,9 +463,12 @@ static void damage_is_seen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_lost),         cmocka_unit_test(nothing_is_lost_half_way),
-		cmocka_unit_test(visits_what_was_updated), cmocka_unit_test(costs_are_the_sum_of_the_parts),
+		cmocka_unit_test(nothing_is_lost),
+		cmocka_unit_test(nothing_is_lost_half_way),
+		cmocka_unit_test(visits_what_was_updated),
+		cmocka_unit_test(costs_are_the_sum_of_the_parts),
 		cmocka_unit_test(damage_is_seen),
+		cmocka_unit_test(lines_that_nobody_wrote_stay_with_the_flusher),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

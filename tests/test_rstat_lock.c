@@ -18,7 +18,7 @@ struct scene {
 /* Of a pair of another CPU. */
 static sim_time_t pair_time(const struct scene *s)
 {
-	return s->rig->host.stat->pair_cost + s->rig->host.stat->pair_lines;
+	return s->rig->host.stat->pair_cost + s->rig->host.stat->pair_lines * s->rig->costs.flush_line;
 }
 
 static void update_all(struct task *t, void *arg)

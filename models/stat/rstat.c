@@ -13,6 +13,8 @@
  */
 #include "models/stat/stat_impl.h"
 
+#define LINE_BYTES 64u
+
 /* ---- the blocks ---- */
 
 static uint32_t table_slot(const struct stat_cpu *c, const struct memcg *m)
@@ -237,24 +239,54 @@ void rstat_take_in(struct stat_state *st, struct stat_pair *pair)
 	st->count.pairs++;
 }
 
-sim_time_t rstat_pair_cost(const struct task *t, const struct stat_pair *pair)
+/* Lines of the block that its CPU has written since it was flushed last. */
+static uint32_t lines_written(const struct stat_pair *pair)
+{
+	const uint64_t line = (1u << SLOTS_PER_LINE) - 1;
+	uint32_t lines = 0, nr_nodes = pair->memcg->host->nr_nodes;
+
+	for (uint64_t left = pair->changed; left; left >>= SLOTS_PER_LINE)
+		lines += (left & line) > 0;
+	for (uint32_t node = 0; node < nr_nodes; node++)
+		for (uint64_t left = pair->nodes[node] ? pair->nodes[node]->changed : 0; left;
+		     left >>= SLOTS_PER_LINE)
+			lines += (left & line) > 0;
+	return lines;
+}
+
+/*
+ * The counters lie in the caches of the CPU that wrote them, and all the lines have to come from there, as in
+ * the measurement behind flush_line. Only what was written since has to if the same CPU flushed the pair last
+ * and (where the machine's caches have sizes) still has the rest; what it flushes passes through its caches.
+ */
+sim_time_t rstat_pair_cost(struct task *t, struct stat_pair *pair)
 {
 	const struct host *host = pair->memcg->host;
 	const struct stat_state *st = stat_of(host);
 	sim_time_t way = machine_transfer(host->machine, pair->cpu, t->cpu->id);
+	uint32_t lines = st->pair_lines, near = 0;
+	sim_time_t near_cost = 0;
 
-	return st->pair_cost + st->pair_lines * way / host->machine->line_socket;
+	if (t->cpu->caches) {
+		near_cost = line_cost_near(t, &pair->near_flush);
+		near = pair->flusher == t->cpu->id + 1 ? lines - lines_written(pair) : 0;
+		cache_stream(t, (uint64_t)lines * LINE_BYTES);
+	}
+	pair->flusher = t->cpu->id + 1;
+	return st->pair_cost + near * near_cost +
+	       (lines - near) * host->costs->flush_line * way / host->machine->line_socket;
 }
 
 static void flush_pair(struct task *t, struct flush *f, struct stat_pair *pair)
 {
 	struct stat_state *st = stat_of(pair->memcg->host);
+	sim_time_t cost = rstat_pair_cost(t, pair);
 
 	rstat_take_in(st, pair);
 	if (st->update->flushed)
 		st->update->flushed(t, pair);
 	f->pairs++;
-	cpu_work(t, rstat_pair_cost(t, pair));
+	cpu_work(t, cost);
 	task_sync(t);
 }
 

@@ -64,11 +64,11 @@ static void price_of_a_pair(const struct host *host, struct stat_state *st)
 {
 	const struct kernel_costs *costs = host->costs;
 	uint32_t slots = st->items->state + st->items->events + st->items->node * host->nr_nodes;
-	uint32_t lines = (slots * 2 + 7) / 8; /* the running value and the one last flushed, 8 to a line */
+	uint32_t values = slots * 2; /* the running one and the one last flushed */
 
 	st->pair_cost = costs->flush_pair + slots * costs->flush_slot +
 			(host->kernel_version < 616 ? costs->flush_others : 0);
-	st->pair_lines = lines * costs->flush_line;
+	st->pair_lines = (values + SLOTS_PER_LINE - 1) / SLOTS_PER_LINE;
 }
 
 void stat_build_policies(struct host *host, const struct stat_policy policy[NR_STAT_AXES],

@@ -42,6 +42,7 @@ struct stat_pair {
 	struct stat_pair *queued_next;      /* rstat_updated: lockless */
 	struct stat_pair *flush_next;       /* on the list that a flusher has taken (6.15+) */
 	uint32_t cpu;
+	uint32_t flusher;  /* the CPU that flushed it last, and one more; 0: none */
 	uint32_t updates;  /* |updates| not yet moved to the memcg's word (6.8+) */
 	uint16_t linking;  /* tasks on their way to put it on the list */
 	bool queued;       /* on its CPU's lockless list */
@@ -53,6 +54,7 @@ struct stat_pair {
 	uint64_t near_slots[NR_LINES]; /* of the block, and of that of the lruvec */
 	uint64_t near_walk;            /* of this level, in the walk of a stat_update policy (6.8+) */
 	uint64_t near_word;            /* the pointer to its memcg's word */
+	uint64_t near_flush;           /* of all its lines, by the flusher */
 	int64_t delta[NR_STAT_ITEMS];
 	struct node_delta *nodes[]; /* by node; NULL: untouched */
 };
@@ -158,7 +160,7 @@ struct stat_state {
 	struct stat_options options;
 	const struct stat_inventory *items;
 	sim_time_t pair_cost;  /* of the flush of one pair, all but waiting and its lines */
-	sim_time_t pair_lines; /* and those, if another CPU of the flusher's socket wrote them */
+	uint32_t pair_lines;   /* how many of these there are */
 	sim_time_t dying_cost; /* of an update: whose counters is it to go to? Axis dying_stats */
 	struct stat_cpu *cpus; /* by possible CPU */
 	/* Words of the unified flush, neighbours in the kernel's data: one line. */
@@ -241,8 +243,8 @@ void rstat_take_in(struct stat_state *st, struct stat_pair *pair);
 void rstat_take_pending(struct memcg *m);
 /* One item of a pair into its memcg, and into all ancestors or (up false) what the parent has pending. */
 void rstat_spill(struct stat_pair *pair, enum stat_item item, bool up);
-/* Reading its counters: they lie in the caches of the CPU that wrote them. */
-sim_time_t rstat_pair_cost(const struct task *t, const struct stat_pair *pair);
+/* Reading its counters, before they are taken in. */
+sim_time_t rstat_pair_cost(struct task *t, struct stat_pair *pair);
 
 /* ---- unified.c: parts of the global scheme that several flush policies share ---- */
 

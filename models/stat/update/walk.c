@@ -19,7 +19,8 @@ static void sum(struct task *t, struct flush *f)
 {
 	struct host *host = f->memcg->host;
 	const struct stat_state *st = stat_of(host);
-	sim_time_t untouched = st->pair_cost + st->pair_lines; /* its lines are in no cache of the reader */
+	/* Its lines are in no cache of the reader. */
+	sim_time_t untouched = st->pair_cost + st->pair_lines * host->costs->flush_line;
 
 	for (struct memcg *m = NULL; (m = summed_next(f->memcg, m));) {
 		uint32_t touched = 0;
