@@ -4,6 +4,7 @@
  */
 #include "models/cgroup/stock.h"
 #include "models/fs/vfs_impl.h"
+#include "models/page/reparent.h"
 #include "tests/evict_rig.h"
 
 #define PAIR (DENTRY_BYTES + 1200 + OWNER_BYTES)
@@ -42,7 +43,7 @@ static void one_end(struct task *t, struct rig *r, struct superblock *sb, struct
 	assert_int_equal(charged(t, m), 10 * PAIR);
 	assert_int_equal(list_lru_count_one(&sb->dentries, m, 0), 10);
 	assert_int_equal(list_lru_count_one(&sb->inodes, m, 0), 0); /* their dentries hold them */
-	memcg_offline_kmem(t, m, objcgs_reparent);
+	memcg_offline_kmem(t, m, memcg_reparent_owners);
 	task_sync(t);
 	reparent_shrinker_deferred(m);
 	assert_int_equal(m->object_bytes, 0);

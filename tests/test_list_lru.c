@@ -72,8 +72,9 @@ static uint64_t nothing(struct task *t, const struct shrinker *s, struct memcg *
 }
 
 /* The lists alone stand here for what a memcg pays for. */
-static void reparent_things(struct memcg *m)
+static void reparent_things(struct task *t, struct memcg *m)
 {
+	(void)t;
 	for (uint32_t i = 0; i < ITEMS; i++)
 		if (w.things[i].owner == m->id)
 			w.things[i].owner = m->parent->id;

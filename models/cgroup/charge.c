@@ -145,15 +145,11 @@ bool memcg_charge(struct task *t, struct memcg *m, uint32_t nr, struct memcg **f
 	return charge_slowly(t, m, nr, failed);
 }
 
-void memcg_uncharge(struct task *t, struct memcg *m, uint64_t nr)
+/* Pages that are nobody's any more leave the counters of m and above. */
+static void leave_counters(struct task *t, struct memcg *m, uint64_t nr)
 {
 	struct cgroup_state *cgroups = m->host->cgroups;
 
-	shared_step(t);
-	m->nr_charged -= nr;
-	cpu_defer(t, nr * m->host->costs->uncharge);
-	if (memcg_is_root(m))
-		return;
 	m->memory.in_flight += (int64_t)nr;
 	cgroups->walks++;
 	m->nr_pins++;
@@ -161,6 +157,36 @@ void memcg_uncharge(struct task *t, struct memcg *m, uint64_t nr)
 	m->nr_pins--;
 	cgroups->walks--;
 	memcg_ref_gone(t, m);
+}
+
+void memcg_uncharge(struct task *t, struct memcg *m, uint64_t nr)
+{
+	shared_step(t);
+	m->nr_charged -= nr;
+	cpu_defer(t, nr * m->host->costs->uncharge);
+	if (!memcg_is_root(m))
+		leave_counters(t, m, nr);
+}
+
+void memcg_uncharge_inherited(struct task *t, struct memcg *root, uint64_t nr)
+{
+	shared_step(t);
+	root->nr_charged -= nr;
+	root->nr_inherited -= nr;
+	cpu_defer(t, nr * root->host->costs->uncharge);
+	leave_counters(t, root, nr);
+}
+
+/* The kernel leaves m's own counter as it is, which nobody can see any more; above it nothing changes. */
+void memcg_charges_reparent(struct memcg *m)
+{
+	uint64_t nr = m->nr_charged - m->nr_kmem;
+
+	m->memory.usage -= nr;
+	m->nr_charged -= nr;
+	m->parent->nr_charged += nr;
+	if (memcg_is_root(m->parent))
+		m->parent->nr_inherited += nr;
 }
 
 uint64_t memcg_current(const struct memcg *m)

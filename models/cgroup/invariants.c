@@ -47,7 +47,7 @@ static struct stocked count_stocks(const struct host *host)
 static void check_memcg(const struct memcg *m, const struct stocked *s, struct record *record)
 {
 	/* Of the root only what it has from cgroups that were removed. */
-	uint64_t own = (memcg_is_root(m) ? m->nr_kmem : m->nr_charged) + s->pages[m->id];
+	uint64_t own = (memcg_is_root(m) ? m->nr_kmem + m->nr_inherited : m->nr_charged) + s->pages[m->id];
 	uint64_t children = 0;
 	bool walking = m->host->cgroups->walks > 0;
 	int64_t in_flight = m->memory.in_flight;

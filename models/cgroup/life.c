@@ -21,6 +21,7 @@
 #include "models/host/ledger.h"
 #include "models/list_lru/list_lru.h"
 #include "models/page/page_impl.h"
+#include "models/page/reparent.h"
 #include "models/pressure/pressure.h"
 #include "models/reclaim/reclaim.h"
 
@@ -196,7 +197,9 @@ static void css_offline(struct task *t, struct memcg *m)
 
 	task_sync(t);
 	unprotect(&m->memory);
-	memcg_offline_kmem(t, m, objcgs_reparent);
+	memcg_offline_kmem(t, m, memcg_reparent_owners);
+	if (host->reparent_local)
+		stat_reparent_local(t, m);
 	task_sync(t);
 	reparent_shrinker_deferred(m);
 	for (uint32_t node = 0; ops->lruvec_offline && m->lruvecs && node < host->nr_nodes; node++)
@@ -227,19 +230,28 @@ static void offline(struct task *t, struct work *work)
 		css_offline(t, m);
 		histogram_add(&life->offline, (t->clock - m->end->removed) / SIM_NS, 1);
 		m->life = MEMCG_OFFLINE;
+		m->host->cgroups->nr_dying--;
 		memcg_unreferenced(t, m);
 		m = parent;
 	} while (m && !--m->nr_online);
 	mutex_unlock(t, &life->mutex);
 }
 
-/* css_killed_ref_fn() */
+/* css_killed_ref_fn(), when the grace periods are over */
+static void kill(struct sim *sim, struct task *t, struct cgroup_end *end)
+{
+	if (!--end->memcg->nr_online)
+		queue_work_on(sim, t, end->cpu, end->memcg->host->cgroups->life->queue, &end->work);
+}
+
 static void killed(struct sim *sim, struct rcu_head *head)
 {
 	struct cgroup_end *end = (struct cgroup_end *)(void *)head;
 
-	if (!--end->memcg->nr_online)
-		queue_work_on(sim, NULL, end->cpu, end->memcg->host->cgroups->life->queue, &end->work);
+	if (--end->grace_periods)
+		call_rcu(sim, &end->rcu, killed);
+	else
+		kill(sim, NULL, end);
 }
 
 /* ---- rmdir ---- */
@@ -263,13 +275,18 @@ static void destroy(struct task *t, struct memcg *m)
 	work_init(&end->work, offline);
 	m->end = end;
 	m->life = MEMCG_DYING;
+	m->host->cgroups->nr_dying++;
 	for (struct memcg *above = m->parent; above; above = above->parent) {
 		above->nr_descendants--;
 		above->nr_dying_descendants++;
 	}
 	ledger_rmdir(m);
 	m->host->cgroups->life->removed++;
-	call_rcu(t->sim, &end->rcu, killed);
+	end->grace_periods = m->host->grace_periods;
+	if (end->grace_periods)
+		call_rcu(t->sim, &end->rcu, killed);
+	else
+		kill(t->sim, t, end);
 }
 
 enum cgroup_error cgroup_rmdir(struct task *t, struct memcg *m)

@@ -33,6 +33,9 @@ enum cgroup_error {
 	NR_CGROUP_ERRORS
 };
 
+struct scenario;
+struct complaints;
+
 /* mkdir(2). *made is NULL on failure. `name` is copied. */
 enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char *name, struct memcg **made);
 /* rmdir(2). When it returns m may not be named again. */
@@ -52,6 +55,7 @@ struct cgroup_leftovers {
 };
 struct cgroup_leftovers cgroup_leftovers(const struct host *host);
 
+void offline_when_check(const struct scenario *s, struct complaints *c);
 void life_build(struct host *host);
 void life_sample(struct host *host, sim_time_t now);
 void life_finish(struct host *host); /* metrics, invariants I20 and references */

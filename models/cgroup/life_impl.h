@@ -23,6 +23,7 @@ struct cgroup_end {
 	struct work early;
 	struct memcg *memcg;
 	uint32_t cpu;
+	uint32_t grace_periods; /* to wait for before css_offline() */
 	sim_time_t removed;
 };
 

@@ -68,17 +68,17 @@ struct cgroup_task {
  */
 struct obj_cgroup {
 	struct memcg *memcg;
-	uint64_t refs;           /* the cgroup while it exists, its objects, and stocks of bytes */
-	uint64_t spare_bytes;    /* charged, and in no CPU's stock (nr_charged_bytes) */
-	uint32_t id; /* index in cgroup_state.objcgs, and in .all as long as the cgroup exists */
+	uint64_t refs;        /* the cgroup while it exists, its objects, and stocks of bytes */
+	uint64_t spare_bytes; /* charged, and in no CPU's stock (nr_charged_bytes) */
+	uint32_t id;          /* index in cgroup_state.objcgs, and in .all as long as the cgroup exists */
 	struct obj_cgroup *next, **prev; /* of those that memcg pays for */
 };
 
 /* A cgroup's way to the end; life.h. */
 enum memcg_life {
 	MEMCG_ONLINE,
-	MEMCG_DYING,   /* removed: its directory is gone (CSS_DYING) */
-	MEMCG_OFFLINE, /* css_offline() has run: references alone keep it */
+	MEMCG_DYING,    /* removed: its directory is gone (CSS_DYING) */
+	MEMCG_OFFLINE,  /* css_offline() has run: references alone keep it */
 	MEMCG_RELEASED, /* the last one is gone */
 	MEMCG_GONE      /* it has left the tree */
 };
@@ -86,13 +86,13 @@ enum memcg_life {
 struct memcg {
 	struct host *host;
 	struct memcg *parent, *first_child, *last_child, *next_sibling, *prev_sibling;
-	uint32_t id;                          /* index in cgroup_state.all; 0 is the root */
-	uint16_t css_id; /* 1 to 65,535, in shadow entries and swap records; 0: given back (mem_cgroup_id) */
-	uint8_t life;    /* enum memcg_life */
-	bool transient;  /* made and removed during the run: not a row in results */
-	uint32_t depth;                       /* root 0 */
-	const char *name;                     /* last component; "" for the root */
-	const char *path;                     /* "/" for the root, "/parent1/child2" */
+	uint32_t id;      /* index in cgroup_state.all; 0 is the root */
+	uint16_t css_id;  /* 1 to 65,535, in shadow entries and swap records; 0: given back (mem_cgroup_id) */
+	uint8_t life;     /* enum memcg_life */
+	bool transient;   /* made and removed during the run: not a row in results */
+	uint32_t depth;   /* root 0 */
+	const char *name; /* last component; "" for the root */
+	const char *path; /* "/" for the root, "/parent1/child2" */
 	const struct cgroup_options *options; /* that it comes from; NULL: the root, or made by hand */
 	struct page_counter memory;
 	struct page_counter swap;         /* memory.swap */
@@ -115,6 +115,7 @@ struct memcg {
 	bool pressure_queued;
 	uint64_t nr_charged;   /* pages charged directly to it: the truth for invariant I10 */
 	uint64_t nr_kmem;      /* of those, pages of kernel memory */
+	uint64_t nr_inherited; /* of those of the root, pages that were charged to cgroups since removed */
 	uint64_t object_bytes; /* of those, bytes in objects that exist */
 	/* References that keep a removed cgroup (12.3), beside the pages charged to it; life.c. */
 	uint32_t nr_children; /* cgroups below it that are not freed */
@@ -140,6 +141,15 @@ struct cgroup_life; /* life.c */
 struct cgroup_state {
 	struct memcg **all; /* by number; NULL: that one is gone */
 	struct obj_cgroup **objcgs;
+	/*
+	 * Whose the pages on a node are that were charged to a cgroup, [number * nr_nodes + node]: its own, or
+	 * its ancestor's after lru_reparent (page_memcg()).
+	 */
+	struct memcg **page_owners;
+	bool lru_reparent;          /* at_offline */
+	uint32_t reparenting;       /* under way: pages have their new owner, their charges not yet */
+	uint32_t nr_dying;          /* removed, and not offline yet */
+	struct spinlock objcg_lock; /* there alone */
 	uint32_t nr, capacity;
 	struct memcg **by_css_id; /* by css_id; NULL: none */
 	uint32_t nr_css_ids;      /* in use */
@@ -209,9 +219,18 @@ static inline struct obj_cgroup *objcg_by_id(const struct host *host, uint32_t i
 {
 	return host->cgroups->objcgs[id];
 }
+/* Whose the pages on a node are that were charged to m. */
+static inline struct memcg *page_owner(const struct memcg *m, uint32_t node)
+{
+	return m->host->cgroups->page_owners[m->id * m->host->nr_nodes + node];
+}
 void objcg_init(struct host *host, struct memcg *m); /* m's own, of m's number */
-/* Something that named it is gone. The last gives back what is left over, and the number. object.c */
-void objcg_put(struct task *t, struct obj_cgroup *objcg);
+/* So many that named it are gone. The last gives back what is left over, and the number. object.c */
+void objcg_put_many(struct task *t, struct obj_cgroup *objcg, uint32_t nr);
+static inline void objcg_put(struct task *t, struct obj_cgroup *objcg)
+{
+	objcg_put_many(t, objcg, 1);
+}
 /* reparent_state(): all that m pays for is its parent's. No time passes. */
 void objcgs_reparent(struct memcg *m);
 
@@ -251,6 +270,10 @@ void page_counter_protect(struct task *t, struct page_counter *c, uint64_t min, 
 bool memcg_charge(struct task *t, struct memcg *m, uint32_t nr, struct memcg **failed);
 /* uncharge_batch(): nr pages of one memcg straight to the counters. Begins in the step of the caller. */
 void memcg_uncharge(struct task *t, struct memcg *m, uint64_t nr);
+/* The same for pages that are the root's since their cgroup was removed: its counter has those. */
+void memcg_uncharge_inherited(struct task *t, struct memcg *root, uint64_t nr);
+/* All that is charged to m but for kernel memory is its parent's from now on. No time passes. */
+void memcg_charges_reparent(struct memcg *m);
 /* drain_all_stock(): work on every CPU that holds stock of the subtree. */
 void memcg_drain_all_stock(struct task *t, struct memcg *root);
 /* Pages of m in all CPUs' stocks (for invariants). */

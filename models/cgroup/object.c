@@ -92,13 +92,14 @@ void objcg_init(struct host *host, struct memcg *m)
 }
 
 /* obj_cgroup_release(): without objects, what is left over is whole pages. */
-void objcg_put(struct task *t, struct obj_cgroup *objcg)
+void objcg_put_many(struct task *t, struct obj_cgroup *objcg, uint32_t nr)
 {
 	struct memcg *m = objcg->memcg;
 	struct cgroup_state *cgroups = m->host->cgroups;
 	uint32_t pages = (uint32_t)(objcg->spare_bytes / PAGE_SIZE);
 
-	if (--objcg->refs)
+	objcg->refs -= nr;
+	if (objcg->refs)
 		return;
 	*objcg->prev = objcg->next;
 	if (objcg->next)
@@ -129,13 +130,6 @@ void objcgs_reparent(struct memcg *m)
 	m->parent->objcgs = first;
 }
 
-/* The object is gone: nothing names its owner any more. */
-static void objects_gone(struct task *t, struct obj_cgroup *objcg, uint32_t nr)
-{
-	objcg->refs -= nr - 1;
-	objcg_put(t, objcg);
-}
-
 /* The root's own objects are not charged. */
 static bool is_charged(const struct host *host, uint32_t objcg)
 {
@@ -160,7 +154,7 @@ void kmem_uncharge_pages(struct task *t, uint32_t id, uint32_t nr)
 		mod_memcg_state(t, m, MEMCG_KMEM, -(int64_t)nr);
 		memcg_put(t, m);
 	}
-	objects_gone(t, objcg, nr);
+	objcg_put_many(t, objcg, nr);
 }
 
 /* ---- stocks of bytes ---- */
@@ -342,7 +336,7 @@ void object_uncharge(struct task *t, uint32_t id, uint32_t node, enum stat_item 
 		mod_slab(t, objcg, node, item, -(int64_t)bytes);
 	else
 		mod_memcg_state(t, objcg->memcg, item, -(int64_t)bytes);
-	objects_gone(t, objcg, 1);
+	objcg_put(t, objcg);
 }
 
 /* ---- after a grace period ---- */

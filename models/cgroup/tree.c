@@ -48,12 +48,16 @@ static void number(struct host *host, struct memcg *m)
 
 			cgroups->all = grown(host, cgroups->all, from, to, sizeof(*cgroups->all));
 			cgroups->objcgs = grown(host, cgroups->objcgs, from, to, sizeof(*cgroups->objcgs));
+			cgroups->page_owners = grown(host, cgroups->page_owners, from, to,
+						     host->nr_nodes * sizeof(*cgroups->page_owners));
 			cgroups->free = grown(host, cgroups->free, from, to, sizeof(*cgroups->free));
 			cgroups->capacity = to;
 		}
 		m->id = cgroups->nr++;
 	}
 	cgroups->all[m->id] = m;
+	for (uint32_t node = 0; node < host->nr_nodes; node++)
+		cgroups->page_owners[m->id * host->nr_nodes + node] = m;
 	objcg_init(host, m);
 }
 

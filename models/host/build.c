@@ -6,12 +6,13 @@
 #include "models/cgroup/life.h"
 #include "models/cgroup/options.h"
 #include "models/cgroup/results.h"
+#include "models/fs/vfs.h"
 #include "models/host/costs.h"
 #include "models/host/ledger.h"
 #include "models/host/policies.h"
-#include "models/fs/vfs.h"
 #include "models/list_lru/list_lru.h"
 #include "models/page/page.h"
+#include "models/page/reparent.h"
 #include "models/pressure/pressure.h"
 #include "models/reclaim/reclaim.h"
 #include "models/stat/stat.h"
@@ -45,6 +46,8 @@ static void check(const struct scenario *s, struct complaints *c)
 	workload_check(s, c);
 	stat_check(s, c);
 	backing_check(s, c);
+	reparent_check(s, c);
+	offline_when_check(s, c);
 }
 
 static uint32_t charge_constant(const struct host *host, const char *axis)
@@ -75,6 +78,8 @@ static void build(struct run *run)
 	host_policies_build(host);
 	host->charge_batch = charge_constant(host, "charge_batch");
 	host->nr_stock = charge_constant(host, "charge_stock");
+	host->grace_periods = charge_constant(host, "css_killed_work");
+	host->reparent_local = charge_constant(host, "reparent_local");
 
 	ledger_build(host);
 	reclaim_build(host);

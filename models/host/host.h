@@ -43,9 +43,11 @@ struct host {
 	uint32_t kernel_version;          /* 601 for 6.1 */
 	bool preempt_dynamic;             /* built with CONFIG_PREEMPT_DYNAMIC */
 	uint32_t nr_cpus, nr_possible, nr_nodes;
-	uint64_t memory;       /* bytes, of all nodes */
-	uint32_t charge_batch; /* MEMCG_CHARGE_BATCH: 32, or 64 from 6.1 */
-	uint32_t nr_stock;     /* slots of a CPU's stock: 1 or 7 */
+	uint64_t memory;        /* bytes, of all nodes */
+	uint32_t charge_batch;  /* MEMCG_CHARGE_BATCH: 32, or 64 from 6.1 */
+	uint32_t nr_stock;      /* slots of a CPU's stock: 1 or 7 */
+	uint32_t grace_periods; /* between the removal of a cgroup and css_offline(): css_killed_work */
+	bool reparent_local;
 	struct host_policy *policies;
 	uint32_t nr_policies;
 	struct cgroup_state *cgroups;

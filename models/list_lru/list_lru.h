@@ -120,9 +120,10 @@ void memcg_online_kmem(struct memcg *m);
  * memcg_offline_kmem(), in css_offline() of a memcg that is not the root: its objects become its parent's,
  * and so do all lists. Up to 6.12 (list_lru_lock: per_node) the owners change first and then the lists, list
  * by list under each node's lock; since then (per_memcg) the lists first, each under its own lock and its
- * parent's. `reparent_objcgs` changes the owners, in a step of its own. Sleeps (list_lrus_mutex).
+ * parent's. `reparent_objcgs` changes the owners, beginning in a step of its own. Sleeps (list_lrus_mutex).
  */
-void memcg_offline_kmem(struct task *t, struct memcg *m, void (*reparent_objcgs)(struct memcg *m));
+void memcg_offline_kmem(struct task *t, struct memcg *m,
+			void (*reparent_objcgs)(struct task *t, struct memcg *m));
 
 void list_lru_build(struct host *host);
 

@@ -120,13 +120,15 @@ static void reparent_lists(struct task *t, struct memcg *m)
 	mutex_unlock(t, &state->mutex);
 }
 
-static void reparent_owners(struct task *t, struct memcg *m, void (*reparent_objcgs)(struct memcg *m))
+static void reparent_owners(struct task *t, struct memcg *m,
+			    void (*reparent_objcgs)(struct task *t, struct memcg *m))
 {
 	task_sync(t);
-	reparent_objcgs(m);
+	reparent_objcgs(t, m);
 }
 
-void memcg_offline_kmem(struct task *t, struct memcg *m, void (*reparent_objcgs)(struct memcg *m))
+void memcg_offline_kmem(struct task *t, struct memcg *m,
+			void (*reparent_objcgs)(struct task *t, struct memcg *m))
 {
 	bool lists_first = list_lru_state(m->host)->memcg_lock;
 

@@ -207,7 +207,9 @@ void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint3
 {
 	struct page *page = page_of(host, frame);
 
+	assert(page_owner(m, page->node) == m);
 	page->memcg = m->id;
+	m->objcg->refs += host->cgroups->lru_reparent;
 	page->object = object;
 	page->index = index;
 	page->flags = (uint16_t)(flags | PG_CHARGED);

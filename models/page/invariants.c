@@ -3,12 +3,15 @@
  *
  *	I5      over a cgroup's subtree, the lengths of its LRU lists and its pages that are mapped, cached,
  *	        dirty, written = the true counters; the lists themselves are checked by the LRU.
+ *	I4      what a cgroup counts of pages for itself, without children, is what it has; with some policies it
+ *	        is known not to be (stat_local_defect()), and then by how much is a result.
  *	charge  pages that a cgroup owns = pages charged to it, less those of kernel memory.
  *	object  the page that an object has at an index names that object and index.
  *	frames  frames with an owner are not free, and the other way round.
  */
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
+#include "sim/module.h"
 
 enum {
 	COUNT_ANON_MAPPED = NR_LRU_LISTS,
@@ -52,7 +55,7 @@ static void count_pages(const struct host *host, struct page_counts *own, uint64
 			if (!(page->flags & PG_CHARGED))
 				continue;
 			++*owned;
-			count_page(page, own[page->memcg].of);
+			count_page(page, own[page_memcg(host, page)->id].of);
 		}
 }
 
@@ -78,27 +81,28 @@ static int64_t may_be_off(const struct page_state *ps, enum stat_item item)
 	return item <= NR_ACTIVE_FILE ? ps->turning : 0;
 }
 
+static const struct counter {
+	const char *name;
+	enum stat_item item;
+} counters[] = {
+	{ "inactive_anon", NR_INACTIVE_ANON },
+	{ "active_anon", NR_ACTIVE_ANON },
+	{ "inactive_file", NR_INACTIVE_FILE },
+	{ "active_file", NR_ACTIVE_FILE },
+	{ "unevictable", NR_UNEVICTABLE },
+	{ "anon", NR_ANON_MAPPED },
+	{ "file_mapped", NR_FILE_MAPPED },
+	{ "file", NR_FILE_PAGES },
+	{ "shmem", NR_SHMEM },
+	{ "file_dirty", NR_FILE_DIRTY },
+	{ "file_writeback", NR_WRITEBACK },
+	{ "swapcached", NR_SWAPCACHE },
+};
+#define NR_COUNTERS (sizeof counters / sizeof *counters)
+
 static void check_counters(const struct memcg *m, const struct page_counts *subtree, struct record *record)
 {
-	static const struct {
-		const char *name;
-		enum stat_item item;
-	} counters[] = {
-		{ "inactive_anon", NR_INACTIVE_ANON },
-		{ "active_anon", NR_ACTIVE_ANON },
-		{ "inactive_file", NR_INACTIVE_FILE },
-		{ "active_file", NR_ACTIVE_FILE },
-		{ "unevictable", NR_UNEVICTABLE },
-		{ "anon", NR_ANON_MAPPED },
-		{ "file_mapped", NR_FILE_MAPPED },
-		{ "file", NR_FILE_PAGES },
-		{ "shmem", NR_SHMEM },
-		{ "file_dirty", NR_FILE_DIRTY },
-		{ "file_writeback", NR_WRITEBACK },
-		{ "swapcached", NR_SWAPCACHE },
-	};
-
-	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+	for (size_t i = 0; i < NR_COUNTERS; i++) {
 		int64_t counter = stat_truth(m, counters[i].item);
 		int64_t off = counter - (int64_t)subtree->of[i];
 		int64_t may = may_be_off(m->host->pages, counters[i].item);
@@ -107,6 +111,46 @@ static void check_counters(const struct memcg *m, const struct page_counts *subt
 				 "%s: %s counts %lld, there are %lld pages", m->path, counters[i].name,
 				 (long long)counter, (long long)subtree->of[i]);
 	}
+}
+
+static const struct metric local_error = {
+	"stat.local_error",
+	"pages",
+	METRIC_GAUGE,
+	"pages on LRU lists that a cgroup counts for itself beyond those it has; below 0: too few",
+};
+static const struct metric_table table = { &local_error, 1 };
+
+MODULE(page_metrics) = {
+	.abi = MEMCGSIM_ABI,
+	.kind = MODULE_METRICS,
+	.name = "pages",
+	.help = "counters of pages against the pages",
+	.ops = &table,
+};
+
+static void check_local(const struct memcg *m, const struct page_counts *own, struct record *record)
+{
+	const struct cgroup_state *cgroups = m->host->cgroups;
+	const char *defect = stat_local_defect(m->host);
+	int64_t lru_off = 0;
+
+	/* What a removed one is left with nobody reads; above it, its pages are counted before they come. */
+	if ((m->life != MEMCG_ONLINE || cgroups->nr_dying) && (defect || cgroups->lru_reparent))
+		return;
+	for (size_t i = 0; i < NR_COUNTERS; i++) {
+		int64_t counter = stat_local_exact(m, counters[i].item);
+		int64_t off = counter - (int64_t)own->of[i],
+			may = may_be_off(m->host->pages, counters[i].item);
+
+		if (i < NR_LRU_LISTS)
+			lru_off += off;
+		record_invariant_known(record, "I4", defect, -may <= off && off <= may,
+				       "%s: %s counts %lld for itself, has %lld pages", m->path,
+				       counters[i].name, (long long)counter, (long long)own->of[i]);
+	}
+	if (defect && !m->transient)
+		record_summary(record, &local_error, m->path, (double)lru_off);
 }
 
 static void check_object(const struct host *host, const struct page_object *object, struct record *record)
@@ -145,9 +189,11 @@ void pages_check(struct host *host, struct record *record)
 		uint32_t i = m->id;
 
 		check_lists(m, own, record);
-		record_invariant(record, "pages charged", own[i].of[COUNT_OWNED] == charged,
+		record_invariant(record, "pages charged",
+				 cgroups->reparenting || own[i].of[COUNT_OWNED] == charged,
 				 "%s: owns %lld pages, charged %lld", m->path,
 				 (long long)own[i].of[COUNT_OWNED], (long long)charged);
+		check_local(m, &own[i], record);
 	}
 	/* Children come after their parents, so from the last on every one hands up a whole subtree. */
 	while (nr--) {

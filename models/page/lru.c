@@ -61,14 +61,16 @@ void lruvecs_free(struct memcg *m)
 struct lruvec *lruvec_relock_irq(struct task *t, struct host *host, const struct page *page,
 				 struct lruvec *locked)
 {
-	struct lruvec *lruvec = memcg_lruvec(page_memcg(host, page), page->node);
+	for (;;) {
+		struct lruvec *lruvec = memcg_lruvec(page_memcg(host, page), page->node);
 
-	if (locked && lruvec->lock == locked->lock)
-		return lruvec;
-	if (locked)
-		spin_unlock_irq(t, locked->lock);
-	spin_lock_irq(t, lruvec->lock);
-	return lruvec;
+		if (locked && lruvec->lock == locked->lock)
+			return lruvec;
+		if (locked)
+			spin_unlock_irq(t, locked->lock);
+		spin_lock_irq(t, lruvec->lock);
+		locked = lruvec; /* and once more: it may have been reparented while this one waited */
+	}
 }
 
 /* ---- batches ---- */
@@ -209,12 +211,18 @@ void lru_add_drain_all(struct task *t)
 static void uncharge(struct task *t, struct host *host, const frame_t *frames, uint32_t nr)
 {
 	for (uint32_t i = 0, run; i < nr; i += run) {
+		uint32_t charged = page_of(host, frames[i])->memcg;
 		struct memcg *m = page_memcg(host, page_of(host, frames[i]));
 
-		for (run = 0; i + run < nr && page_of(host, frames[i + run])->memcg == m->id; run++)
+		for (run = 0; i + run < nr && page_of(host, frames[i + run])->memcg == charged; run++)
 			page_of(host, frames[i + run])->flags &= (uint16_t)~PG_CHARGED;
-		memcg_uncharge(t, m, run);
+		if (m->id != charged && memcg_is_root(m))
+			memcg_uncharge_inherited(t, m, run);
+		else
+			memcg_uncharge(t, m, run);
 		count_memcg_events(t, m, PGPGOUT, run);
+		if (host->cgroups->lru_reparent)
+			objcg_put_many(t, objcg_by_id(host, charged), run);
 	}
 }
 

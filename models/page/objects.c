@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/page/page_impl.h"
+#include "models/page/reparent.h"
 
 static void number(struct host *host, struct page_object *object)
 {
@@ -58,6 +59,7 @@ void page_build(struct host *host)
 	host->pages = sim_alloc(host->sim, sizeof *host->pages);
 	host->pages->cache_class = lock_class(host->sim, "&mapping->i_pages");
 	page_waiters_build(host);
+	reparent_build(host);
 	frames_build(host);
 	lru_build(host);
 	tmpfs_build(host);

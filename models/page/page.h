@@ -49,7 +49,7 @@ enum page_flag {
 
 struct page {
 	uint32_t prev, next; /* on its LRU list; on a free list only next */
-	uint32_t memcg;      /* memcg id; its owner */
+	uint32_t memcg;      /* memcg id that it was charged to; its owner: page_memcg() */
 	uint32_t object;     /* which object it belongs to */
 	uint32_t index;      /* and where in it */
 	uint16_t flags, node;

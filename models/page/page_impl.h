@@ -18,7 +18,7 @@ static inline struct page *page_of(const struct host *host, frame_t frame)
 
 static inline struct memcg *page_memcg(const struct host *host, const struct page *page)
 {
-	return host->cgroups->all[page->memcg];
+	return host->cgroups->page_owners[page->memcg * host->nr_nodes + page->node];
 }
 
 static inline struct page_cpu *page_cpu(const struct host *host, const struct task *t)

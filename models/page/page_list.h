@@ -46,6 +46,29 @@ static inline void page_list_del(struct page *pages, struct page_list *list, fra
 		list->tail = page->prev;
 }
 
+/* All of `from`, which is empty afterwards, at the tail of `to`; and at its head. */
+static inline void page_list_splice_tail(struct page *pages, struct page_list *from, struct page_list *to)
+{
+	if (!from->head)
+		return;
+	pages[from->head].prev = to->tail;
+	if (to->tail)
+		pages[to->tail].next = from->head;
+	else
+		to->head = from->head;
+	to->tail = from->tail;
+	*from = (struct page_list){ 0 };
+}
+
+static inline void page_list_splice(struct page *pages, struct page_list *from, struct page_list *to)
+{
+	struct page_list rest = *to;
+
+	*to = *from;
+	*from = (struct page_list){ 0 };
+	page_list_splice_tail(pages, &rest, to);
+}
+
 /* By walking; UINT64_MAX when it is longer than `most` or its links disagree. */
 static inline uint64_t page_list_length(const struct page *pages, const struct page_list *list, uint64_t most)
 {

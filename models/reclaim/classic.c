@@ -16,6 +16,7 @@ static const struct reclaim_ops ops = {
 	.age_node = classic_age_node,
 	.end_call = classic_end_call,
 	.lruvec_release = classic_release,
+	.reparent = classic_reparent,
 	.eviction = classic_eviction,
 	.refault = classic_refault,
 	.size = classic_size,

@@ -45,6 +45,7 @@ uint64_t classic_size(const struct lruvec *lruvec, enum lru_list lru);
 void classic_check(const struct lruvec *lruvec, struct record *record);
 /* workingset_age_nonresident(): the lruvec and those of all ancestors. In a step. */
 void classic_age(struct lruvec *lruvec, uint64_t nr);
+void classic_reparent(struct task *t, struct lruvec *from, struct lruvec *to, struct lru_turned *turned);
 void classic_release(struct task *t, struct lruvec *lruvec);
 
 /* ---- classic_scan.c ---- */

@@ -122,6 +122,25 @@ uint64_t classic_size(const struct lruvec *lruvec, enum lru_list lru)
 	return lruvec->lru_zone_size[lru];
 }
 
+/* lru_reparent_memcg(): the child's pages are older than any of the parent's, and it has cost what both have. */
+void classic_reparent(struct task *t, struct lruvec *from, struct lruvec *to, struct lru_turned *turned)
+{
+	struct host *host = lruvec_host(from);
+	struct classic *child = classic_of(from), *parent = classic_of(to);
+
+	(void)turned;
+	for (enum lru_list lru = 0; lru < NR_LRU_LISTS; lru++) {
+		page_list_splice_tail(host->pages->pages, &child->lists[lru], &parent->lists[lru]);
+		to->lru_zone_size[lru] += from->lru_zone_size[lru];
+		from->lru_zone_size[lru] = 0;
+		cpu_defer(t, host->costs->lru_add);
+	}
+	for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++) {
+		parent->cost[type] += child->cost[type];
+		child->cost[type] = 0;
+	}
+}
+
 /* It leaves the tree: its parent keeps what it has aged by. */
 void classic_release(struct task *t, struct lruvec *lruvec)
 {

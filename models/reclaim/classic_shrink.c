@@ -46,12 +46,12 @@ static uint32_t isolate(struct task *t, struct lruvec *lruvec, enum lru_list lru
 }
 
 /*
- * move_folios_to_lru(): in that order to the head. Those that lost their owner meanwhile are left in
- * `frames`.
+ * move_folios_to_lru(): in that order to the head, with *locked the lruvec that is locked before and after:
+ * pages may have become the parent's. Those that lost their owner meanwhile are left in `frames`.
  */
-static uint32_t put_back(struct task *t, struct lruvec *lruvec, frame_t *frames, uint32_t nr)
+static uint32_t put_back(struct task *t, struct lruvec **locked, frame_t *frames, uint32_t nr)
 {
-	struct host *host = lruvec_host(lruvec);
+	struct host *host = lruvec_host(*locked);
 	uint32_t orphans = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
@@ -61,9 +61,10 @@ static uint32_t put_back(struct task *t, struct lruvec *lruvec, frame_t *frames,
 			frames[orphans++] = frames[i];
 			continue;
 		}
-		classic_add(t, lruvec, frames[i]);
+		*locked = lruvec_relock_irq(t, host, page, *locked);
+		classic_add(t, *locked, frames[i]);
 		if (page->flags & PG_ACTIVE)
-			classic_age(lruvec, 1);
+			classic_age(*locked, 1);
 	}
 	return orphans;
 }
@@ -153,6 +154,7 @@ uint64_t classic_shrink_inactive(struct task *t, struct lruvec *lruvec, enum lru
 	frame_t frames[SWAP_CLUSTER_MAX];
 	enum fate fates[SWAP_CLUSTER_MAX];
 	uint32_t scanned, taken, kept, orphans;
+	struct lruvec *locked = lruvec;
 
 	lru_add_drain(t);
 	spin_lock_irq(t, lruvec->lock);
@@ -166,9 +168,9 @@ uint64_t classic_shrink_inactive(struct task *t, struct lruvec *lruvec, enum lru
 	count_activated(t, lruvec, fates, kept);
 
 	spin_lock_irq(t, lruvec->lock);
-	orphans = put_back(t, lruvec, frames, kept);
+	orphans = put_back(t, &locked, frames, kept);
 	count_scan(t, lruvec->memcg, sc, 0, result.freed);
-	spin_unlock_irq(t, lruvec->lock);
+	spin_unlock_irq(t, locked->lock);
 	classic_note_cost(t, lruvec, classic_type(lru), result.written, taken - result.freed);
 	if (orphans) {
 		task_sync(t);
@@ -187,6 +189,7 @@ void classic_shrink_active(struct task *t, struct lruvec *lruvec, enum lru_list 
 	struct host *host = lruvec_host(lruvec);
 	frame_t frames[SWAP_CLUSTER_MAX];
 	uint32_t scanned, taken, orphans;
+	struct lruvec *locked = lruvec;
 
 	(void)sc;
 	lru_add_drain(t);
@@ -203,9 +206,9 @@ void classic_shrink_active(struct task *t, struct lruvec *lruvec, enum lru_list 
 		page->flags |= PG_WORKINGSET;
 	}
 	spin_lock_irq(t, lruvec->lock);
-	orphans = put_back(t, lruvec, frames, taken);
+	orphans = put_back(t, &locked, frames, taken);
 	count_memcg_events(t, lruvec->memcg, PGDEACTIVATE, taken - orphans);
-	spin_unlock_irq(t, lruvec->lock);
+	spin_unlock_irq(t, locked->lock);
 	if (orphans) {
 		task_sync(t);
 		pages_release(t, host, frames, orphans);

@@ -30,11 +30,6 @@ static void init(struct lruvec *lruvec)
 
 /* ---- counting ---- */
 
-static bool is_active(const struct mglru *g, uint32_t gen)
-{
-	return gen == mglru_gen(g->max_seq) || gen == mglru_gen(g->max_seq - 1);
-}
-
 void mglru_count_pages(struct task *t, struct lruvec *lruvec, enum lru_type type, uint32_t gen, int64_t nr)
 {
 	struct mglru *g = mglru_of(lruvec);
@@ -42,14 +37,14 @@ void mglru_count_pages(struct task *t, struct lruvec *lruvec, enum lru_type type
 
 	g->nr_pages[gen][type] += nr;
 	if (nr)
-		mod_lruvec_state(t, lruvec->memcg, lruvec->node, inactive + is_active(g, gen), nr);
+		mod_lruvec_state(t, lruvec->memcg, lruvec->node, inactive + mglru_is_active(g, gen), nr);
 }
 
 void mglru_count_move(struct task *t, struct lruvec *lruvec, enum lru_type type, uint32_t from, uint32_t to)
 {
 	struct mglru *g = mglru_of(lruvec);
 	enum stat_item inactive = type == LRU_ANON ? NR_INACTIVE_ANON : NR_INACTIVE_FILE;
-	bool was = is_active(g, from), is = is_active(g, to);
+	bool was = mglru_is_active(g, from), is = mglru_is_active(g, to);
 	uint32_t *turning = &lruvec_host(lruvec)->pages->turning;
 
 	g->nr_pages[from][type]--;
@@ -81,7 +76,7 @@ uint64_t mglru_size(const struct lruvec *lruvec, enum lru_list lru)
 	if (lru == LRU_UNEVICTABLE)
 		return 0;
 	for (uint32_t gen = 0; gen < MGLRU_GENS; gen++)
-		if (is_active(g, gen) == active)
+		if (mglru_is_active(g, gen) == active)
 			nr += g->nr_pages[gen][type];
 	return (uint64_t)nr;
 }
@@ -221,6 +216,9 @@ static const struct reclaim_ops ops = {
 	.lruvec_init = init,
 	.lruvec_offline = memcg_lru_offline,
 	.lruvec_release = memcg_lru_release,
+	.reparent = mglru_reparent,
+	.reparent_prepare = mglru_reparent_prepare,
+	.reparent_ready = mglru_reparent_ready,
 	.add = mglru_add,
 	.del = mglru_del,
 	.activate = activate,

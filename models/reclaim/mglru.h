@@ -137,6 +137,11 @@ void mglru_count_move(struct task *t, struct lruvec *lruvec, enum lru_type type,
 /* Onto the young end of the generation that its flags ask for; off its list. Under the lock. */
 void mglru_add(struct task *t, struct lruvec *lruvec, frame_t frame);
 void mglru_del(struct task *t, struct lruvec *lruvec, frame_t frame);
+/* One of the two youngest, which count as active? */
+static inline bool mglru_is_active(const struct mglru *g, uint32_t gen)
+{
+	return gen == mglru_gen(g->max_seq) || gen == mglru_gen(g->max_seq - 1);
+}
 uint64_t mglru_total(const struct mglru *g, enum lru_type type);
 uint64_t mglru_size(const struct lruvec *lruvec, enum lru_list lru);
 
@@ -168,6 +173,8 @@ void mglru_push_on(struct task *t, struct lruvec *lruvec, enum lru_type type, fr
 bool mglru_advance(struct lruvec *lruvec, uint32_t swappiness);
 enum mglru_need { MGLRU_ENOUGH, MGLRU_SHOULD_AGE, MGLRU_MUST_AGE };
 enum mglru_need mglru_need_aging(const struct mglru *g, enum mglru_era era, uint32_t swappiness);
+/* inc_max_seq(): one more generation, with what is left of the oldest of four pushed on. */
+void mglru_inc_max_seq(struct task *t, struct lruvec *lruvec, uint32_t swappiness);
 /* try_to_inc_max_seq(): walks page tables, then opens a generation; false: somebody else is at it. */
 bool mglru_age(struct task *t, struct lruvec *lruvec, uint32_t swappiness);
 
@@ -202,6 +209,12 @@ bool mglru_machine_has_enough(const struct lruvec *lruvec, const struct scan_con
 void mglru_shrink_lruvec(struct task *t, struct lruvec *lruvec, struct scan_control *sc);
 /* 6.1: kswapd ages every lruvec of its node that needs it before it evicts from any. */
 void mglru_age_node(struct task *t, uint32_t node, struct scan_control *sc);
+
+/* ---- mglru_reparent.c ---- */
+
+void mglru_reparent(struct task *t, struct lruvec *from, struct lruvec *to, struct lru_turned *turned);
+void mglru_reparent_prepare(struct task *t, struct lruvec *to);
+bool mglru_reparent_ready(const struct lruvec *to);
 
 /* ---- mglru_refault.c ---- */
 

@@ -128,6 +128,22 @@ static void open_generation(struct task *t, struct lruvec *lruvec)
 	ps->turning -= turning;
 }
 
+void mglru_inc_max_seq(struct task *t, struct lruvec *lruvec, uint32_t swappiness)
+{
+	const struct mglru *g = mglru_of(lruvec);
+
+restart:
+	spin_lock_irq(t, lruvec->lock);
+	for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++)
+		if (mglru_nr_gens(g, type) == MGLRU_GENS && !raise_oldest(t, lruvec, type, swappiness)) {
+			spin_unlock_irq(t, lruvec->lock);
+			cond_resched(t);
+			goto restart;
+		}
+	open_generation(t, lruvec);
+	spin_unlock_irq(t, lruvec->lock);
+}
+
 bool mglru_age(struct task *t, struct lruvec *lruvec, uint32_t swappiness)
 {
 	struct mglru *g = mglru_of(lruvec);
@@ -139,15 +155,6 @@ bool mglru_age(struct task *t, struct lruvec *lruvec, uint32_t swappiness)
 	g->walk_seq = seq;
 	g->agings++;
 	mglru_walk(t, lruvec, swappiness);
-restart:
-	spin_lock_irq(t, lruvec->lock);
-	for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++)
-		if (mglru_nr_gens(g, type) == MGLRU_GENS && !raise_oldest(t, lruvec, type, swappiness)) {
-			spin_unlock_irq(t, lruvec->lock);
-			cond_resched(t);
-			goto restart;
-		}
-	open_generation(t, lruvec);
-	spin_unlock_irq(t, lruvec->lock);
+	mglru_inc_max_seq(t, lruvec, swappiness);
 	return true;
 }

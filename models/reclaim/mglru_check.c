@@ -9,7 +9,8 @@
 static void check_list(const struct lruvec *lruvec, uint32_t list, enum lru_type type, uint32_t zone,
 		       int64_t found[MGLRU_GENS], struct record *record)
 {
-	const struct page_state *ps = lruvec_host(lruvec)->pages;
+	const struct host *host = lruvec_host(lruvec);
+	const struct page_state *ps = host->pages;
 	const struct page *pages = ps->pages;
 	const struct page_list *l = &mglru_of(lruvec)->lists[list][type][zone];
 	uint64_t length = page_list_length(pages, l, UINT32_MAX), strange = 0;
@@ -23,8 +24,8 @@ static void check_list(const struct lruvec *lruvec, uint32_t list, enum lru_type
 		const struct page *page = &pages[frame];
 
 		if (page_gen(page) == NO_GEN || page_on_list(page) != list || page_type(page) != type ||
-		    (page->flags & (PG_LRU | PG_ACTIVE)) != PG_LRU || page->memcg != lruvec->memcg->id ||
-		    (frame < ps->dma_end) != zone)
+		    (page->flags & (PG_LRU | PG_ACTIVE)) != PG_LRU ||
+		    page_memcg(host, page) != lruvec->memcg || (frame < ps->dma_end) != zone)
 			strange++;
 		else
 			found[page_gen(page)]++;

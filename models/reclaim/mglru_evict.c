@@ -201,6 +201,7 @@ static bool lost_a_race(const struct host *host, frame_t frame, enum fate fate)
 static void put_back(struct task *t, struct lruvec *lruvec, struct batch *b, uint32_t nr)
 {
 	struct host *host = lruvec_host(lruvec);
+	struct lruvec *locked = lruvec;
 	uint32_t orphans = 0;
 
 	if (!nr)
@@ -220,9 +221,10 @@ static void put_back(struct task *t, struct lruvec *lruvec, struct batch *b, uin
 			page_clear_refs(page);
 			page->flags |= PG_ACTIVE;
 		}
-		mglru_add(t, lruvec, b->frames[i]);
+		locked = lruvec_relock_irq(t, host, page, locked); /* it may have become the parent's */
+		mglru_add(t, locked, b->frames[i]);
 	}
-	spin_unlock_irq(t, lruvec->lock);
+	spin_unlock_irq(t, locked->lock);
 	if (orphans)
 		pages_release(t, host, b->frames, orphans);
 }

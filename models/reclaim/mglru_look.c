@@ -85,8 +85,11 @@ static void make_young(struct task *t, struct lruvec *lruvec, const struct page_
 			continue;
 		struct page *page = page_of(host, seen[i].frame);
 		uint32_t youngest = mglru_gen(g->max_seq);
-		int from = mglru_update_gen(mglru_era(host), page, youngest);
+		int from;
 
+		if (page_memcg(host, page) != lruvec->memcg)
+			continue; /* reparented in between */
+		from = mglru_update_gen(mglru_era(host), page, youngest);
 		if (from != NO_GEN)
 			mglru_count_move(t, lruvec, page_type(page), (uint32_t)from, youngest);
 	}

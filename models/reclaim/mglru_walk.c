@@ -23,11 +23,13 @@ struct walk {
 
 frame_t mglru_young(const struct lruvec *lruvec, const struct page_object *object, uint64_t index)
 {
+	const struct host *host = lruvec_host(lruvec);
 	frame_t frame = object_frame(object, index);
-	const struct page *page = page_of(lruvec_host(lruvec), frame);
-	bool young = frame && (page->flags & (PG_MAPPED | PG_YOUNG)) == (PG_MAPPED | PG_YOUNG);
+	const struct page *page = page_of(host, frame);
 
-	return young && page->memcg == lruvec->memcg->id && page->node == lruvec->node ? frame : NO_FRAME;
+	if (!frame || (page->flags & (PG_MAPPED | PG_YOUNG)) != (PG_MAPPED | PG_YOUNG))
+		return NO_FRAME;
+	return page->node == lruvec->node && page_memcg(host, page) == lruvec->memcg ? frame : NO_FRAME;
 }
 
 bool mglru_referenced_again(struct page *page)
@@ -61,18 +63,37 @@ int mglru_update_gen(enum mglru_era era, struct page *page, uint32_t gen)
 	return from == (int)gen ? NO_GEN : from;
 }
 
+/*
+ * Whose the pages of the lruvec are by now, locked: its own, or an ancestor's if it was reparented during the
+ * walk. Linux 7.1 counts them at the child all the same and leaves its numbers wrong; this is what the repair
+ * of that comes to.
+ */
+static struct lruvec *lock_owner(struct task *t, struct lruvec *lruvec)
+{
+	for (;;) {
+		struct memcg *m = page_owner(lruvec->memcg, lruvec->node);
+		struct lruvec *owner = memcg_lruvec(m, lruvec->node);
+
+		spin_lock_irq(t, owner->lock);
+		if (page_owner(lruvec->memcg, lruvec->node) == m)
+			return owner;
+		spin_unlock_irq(t, owner->lock);
+	}
+}
+
 /* reset_batch_size() */
 static void count_moved(struct task *t, struct walk *walk)
 {
 	if (!walk->batched)
 		return;
-	spin_lock_irq(t, walk->lruvec->lock);
+	struct lruvec *owner = lock_owner(t, walk->lruvec);
+
 	for (uint32_t gen = 0; gen < MGLRU_GENS; gen++)
 		for (enum lru_type type = LRU_ANON; type <= LRU_FILE; type++) {
-			mglru_of(walk->lruvec)->moving[gen][type] -= walk->moved[gen][type];
-			mglru_count_pages(t, walk->lruvec, type, gen, walk->moved[gen][type]);
+			mglru_of(owner)->moving[gen][type] -= walk->moved[gen][type];
+			mglru_count_pages(t, owner, type, gen, walk->moved[gen][type]);
 		}
-	spin_unlock_irq(t, walk->lruvec->lock);
+	spin_unlock_irq(t, owner->lock);
 	memset(walk->moved, 0, sizeof walk->moved);
 	walk->batched = 0;
 }

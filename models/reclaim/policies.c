@@ -67,6 +67,11 @@ MODULE(vm_section) = {
 	.order = 60,
 };
 
+bool lru_lock_is_per_node(const struct scenario *s)
+{
+	return scenario_policy(s, "lru_lock")->module->ops == &per_node;
+}
+
 void reclaim_build(struct host *host)
 {
 	const struct charge_constant *node_lock = host_policy_ops(host, "lru_lock");

@@ -52,6 +52,11 @@ struct scan_control {
 
 enum lru_type { LRU_ANON, LRU_FILE };
 
+/* Pages of each list that turn from active to inactive, or the other way round, with their lruvec. */
+struct lru_turned {
+	uint32_t from[LRU_UNEVICTABLE];
+};
+
 struct reclaim_ops {
 	/* Private state of an lruvec; zeroed block of this size at lruvec->policy. */
 	size_t lruvec_size;
@@ -91,6 +96,15 @@ struct reclaim_ops {
 	 */
 	void (*lruvec_offline)(struct task *t, struct lruvec *lruvec);
 	void (*lruvec_release)(struct task *t, struct lruvec *lruvec);
+
+	/*
+	 * lru_reparent. Both locks held, in one step: all of `from`, whose memcg is removed, is its parent's;
+	 * *turned is zero before. NULL: this LRU has no such thing. The other two may be NULL: what `to`
+	 * needs first, without locks, and whether it still has it once it is locked.
+	 */
+	void (*reparent)(struct task *t, struct lruvec *from, struct lruvec *to, struct lru_turned *turned);
+	void (*reparent_prepare)(struct task *t, struct lruvec *to);
+	bool (*reparent_ready)(const struct lruvec *to);
 
 	/* Tokens: the timestamp part of a shadow entry at eviction, and its evaluation at refault. */
 	shadow_t (*eviction)(struct task *t, frame_t frame, struct memcg *target);
@@ -136,6 +150,7 @@ static inline const struct reclaim_ops *reclaim_ops(const struct host *host)
 {
 	return host->reclaim->ops;
 }
+bool lru_lock_is_per_node(const struct scenario *s);
 static inline bool lru_lock_per_node(const struct host *host)
 {
 	return host->reclaim->node_lock;

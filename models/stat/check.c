@@ -35,15 +35,24 @@ static const char *const summed_flush[] = { "sum_on_read", NULL };
 static const char *const summed_update[] = { "walk", "batch_local", "batch_hier", NULL };
 static const char *const untracked[] = { "untracked", NULL };
 static const char *const lockless[] = { "lockless", NULL };
+static const char *const redirecting[] = { "redirect_all", "redirect_all_fast", NULL };
+static const char *const moved_local[] = { "on", NULL };
+static const char *const pages_stay[] = { "none", NULL };
 static const char *const subsystem_lock[] = { "per_subsystem", NULL };
 
 void stat_check(const struct scenario *s, struct complaints *c)
 {
 	struct where flush = scenario_policy_where(s, "flush");
 	uint32_t version = scenario_kernel_version(s);
+	const struct stat_options *options = scenario_section(s, "statistics");
+	const struct host_options *host = scenario_section(s, "host");
 
 	if (scenario_allow_unreal(s))
 		return;
+	if (options->stall_by == STALL_PREEMPTION && host->preemption != PREEMPT_FULL)
+		complain(c, option_where(options, "stall_by"),
+			 "stall_by 'preemption': no task is preempted in the kernel unless the host has "
+			 "preemption 'full'");
 	if (named(s, "flush", global_flush) && !named(s, "stat_update", global_update))
 		complain(
 			c, flush,
@@ -68,6 +77,17 @@ void stat_check(const struct scenario *s, struct complaints *c)
 			 scenario_policy(s, "stat_update")->module->name,
 			 scenario_policy(s, "flush")->module->name,
 			 scenario_policy(s, "rstat_updated")->module->name);
+	if (named(s, "dying_stats", redirecting) && named(s, "lru_reparent", pages_stay))
+		complain(c, scenario_policy_where(s, "dying_stats"),
+			 "dying_stats '%s' has the parent count what becomes of pages that it never counted "
+			 "in: "
+			 "lru_reparent has to be 'at_offline'",
+			 scenario_policy(s, "dying_stats")->module->name);
+	if (named(s, "reparent_local", moved_local) && named(s, "lru_reparent", pages_stay))
+		complain(c, scenario_policy_where(s, "reparent_local"),
+			 "reparent_local 'on' moves counters of pages, which stay behind: lru_reparent has "
+			 "to be "
+			 "'at_offline'");
 	if (named(s, "rstat_updated", lockless) && !named(s, "rstat_lock", subsystem_lock))
 		complain(c, scenario_policy_where(s, "rstat_updated"),
 			 "the lock-less lists belong to a subsystem: rstat_lock has to be 'per_subsystem'");

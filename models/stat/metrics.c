@@ -84,11 +84,23 @@ static const struct enum_name per_cgroup_names[] = {
 	{ "distribution", PER_CGROUP_DISTRIBUTION, "all distributions of its reads" },
 	{ NULL, 0, NULL },
 };
+static const struct enum_name stall_names[] = {
+	{ "interrupt", STALL_INTERRUPT, "by interrupts: grace periods wait for their end" },
+	{ "preemption", STALL_PREEMPTION,
+	  "by other tasks (preemption: full): grace periods wait for who is in a read section" },
+	{ NULL, 0, NULL },
+};
 static const struct option option_rows[] = {
 	OPTION(struct stat_options, per_cgroup, OPT_ENUM, .fallback = "mean", .names = per_cgroup_names,
 	       .help = "what is recorded of each cgroup's own reads, beside levels and totals"),
 	OPTION(struct stat_options, error_target, OPT_U64, .fallback = "0",
 	       .help = "pages that a read may be off by for its purpose: a line in figures; 0: none"),
+	OPTION(struct stat_options, stall_every, OPT_U32, .fallback = "0",
+	       .help = "one update in so many stalls between finding out whose counters it goes to and "
+		       "adding; 0: none"),
+	OPTION(struct stat_options, stall, OPT_DURATION, .fallback = "0s", .help = "for so long"),
+	OPTION(struct stat_options, stall_by, OPT_ENUM, .fallback = "interrupt", .names = stall_names,
+	       .help = "by what"),
 };
 static const struct option_table option_table = OPTION_TABLE("statistics", struct stat_options, option_rows);
 

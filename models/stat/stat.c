@@ -84,6 +84,7 @@ void stat_build_policies(struct host *host, const struct stat_policy policy[NR_S
 	st->updated = policy[AXIS_UPDATED].ops;
 	st->flush = policy[AXIS_FLUSH].ops;
 	st->lock = policy[AXIS_LOCK].ops;
+	st->dying = &dying_stats_keep;
 	st->options = *options;
 	st->items = stat_inventory(host->kernel_version);
 	price_of_a_pair(host, st);
@@ -116,10 +117,8 @@ void stat_build(struct host *host)
 			.state = host_policy_state(host, axis_names[i]),
 		};
 	}
-	const struct dying_stats_ops *dying = host_policy_ops(host, "dying_stats");
-
 	stat_build_policies(host, policy, scenario_section(host->scenario, "statistics"));
-	host->stat->dying_cost = dying->cost(host);
+	dying_build(host);
 }
 
 void stat_build_memcg(struct memcg *m)
@@ -129,12 +128,16 @@ void stat_build_memcg(struct memcg *m)
 	line_init(&m->stat->line);
 }
 
-static inline void add_truth(struct memcg *m, enum stat_item item, int64_t val, uint64_t size)
+/* The kernel's part of an update; what no flush has seen of it is measured at all levels. */
+static inline void change(struct stat_pair *pair, enum stat_item item, int64_t val)
 {
-	for (; m; m = m->parent) {
-		m->stat->truth[item] += val;
+	uint64_t size = (uint64_t)(val < 0 ? -val : val);
+
+	pair->delta[item] += val;
+	pair->changed |= (uint64_t)1 << item;
+	pair->absolute += size;
+	for (struct memcg *m = pair->memcg; m; m = m->parent)
 		m->stat->unflushed += size;
-	}
 }
 
 /*
@@ -150,17 +153,17 @@ __attribute__((noinline)) static void touch_lines(struct task *t, struct stat_pa
 				     line_cost_beyond(t, &pair->near_slots[item / SLOTS_PER_LINE]));
 }
 
-/* Adds to the running CPU's block of m and returns it. */
-static inline struct stat_pair *add(struct task *t, struct memcg *m, enum stat_item item, int64_t val)
+/* Adds to the running CPU's block of `counted`, and returns it, what is truly the owner's. */
+static inline struct stat_pair *add(struct task *t, struct memcg *owner, struct memcg *counted,
+				    enum stat_item item, int64_t val)
 {
+	struct memcg *m = counted;
 	struct stat_pair *pair = rstat_pair(m->host, t->cpu->id, m);
-	uint64_t size = (uint64_t)(val < 0 ? -val : val);
 
 	shared_step(t);
-	pair->delta[item] += val;
-	pair->changed |= (uint64_t)1 << item;
-	pair->absolute += size;
-	add_truth(m, item, val, size);
+	change(pair, item, val);
+	for (; owner; owner = owner->parent)
+		owner->stat->truth[item] += val;
 	cpu_defer(t, m->host->costs->stat_update);
 	if (__builtin_expect(t->cpu->caches, 0))
 		touch_lines(t, pair, item);
@@ -191,7 +194,6 @@ static inline void add_node(struct stat_pair *pair, uint32_t node, enum stat_ite
 	}
 	delta->of[item] += val;
 	delta->changed |= (uint64_t)1 << item;
-	add_node_truth(pair->memcg, node, item, val);
 }
 
 static inline void notify(struct task *t, struct stat_pair *pair, enum stat_item item, int64_t val,
@@ -212,9 +214,12 @@ void mod_lruvec_state(struct task *t, struct memcg *m, uint32_t node, enum stat_
 	if (!val)
 		return;
 	cpu_defer(t, stat_of(m->host)->dying_cost);
-	struct stat_pair *pair = add(t, m, item, val);
+	struct memcg *counted = stat_counted(t, m);
+	struct memcg *owner = stat_item_is_of_pages(item) ? page_owner(m, node) : m;
+	struct stat_pair *pair = add(t, owner, counted, item, val);
 
 	add_node(pair, node, item, val);
+	add_node_truth(owner, node, item, val);
 	notify(t, pair, item, val, STAT_LRUVEC);
 }
 
@@ -224,7 +229,7 @@ void mod_memcg_state(struct task *t, struct memcg *m, enum stat_item item, int64
 	if (!val)
 		return;
 	cpu_defer(t, stat_of(m->host)->dying_cost);
-	notify(t, add(t, m, item, val), item, val, STAT_STATE);
+	notify(t, add(t, m, stat_counted(t, m), item, val), item, val, STAT_STATE);
 }
 
 void count_memcg_events(struct task *t, struct memcg *m, enum stat_item event, uint64_t n)
@@ -232,7 +237,7 @@ void count_memcg_events(struct task *t, struct memcg *m, enum stat_item event, u
 	assert(event >= NR_STATE_ITEMS && event < NR_STAT_ITEMS);
 	if (!n || (stat_event_is_v1(event) && m->host->kernel_version >= 611))
 		return;
-	notify(t, add(t, m, event, (int64_t)n), event, (int64_t)n, STAT_EVENT);
+	notify(t, add(t, m, m, event, (int64_t)n), event, (int64_t)n, STAT_EVENT);
 }
 
 void stat_cpu_time(struct task *t, struct memcg *m)
@@ -241,6 +246,31 @@ void stat_cpu_time(struct task *t, struct memcg *m)
 
 	if (m->parent && host->kernel_version < 616)
 		stat_of(host)->updated->updated(t, rstat_pair(host, t->cpu->id, m));
+}
+
+void stat_move_local(struct task *t, struct memcg *m, const int64_t *moved, uint32_t node)
+{
+	struct host *host = m->host;
+	struct stat_pair *from = rstat_pair(host, t->cpu->id, m),
+			 *to = rstat_pair(host, t->cpu->id, m->parent);
+
+	shared_step(t);
+	for (int i = 0; i < NR_LRUVEC_ITEMS; i++) {
+		enum stat_item item = (enum stat_item)i;
+
+		if (!moved[i])
+			continue;
+		change(from, item, -moved[i]);
+		add_node(from, node, item, -moved[i]);
+		change(to, item, moved[i]);
+		add_node(to, node, item, moved[i]);
+		cpu_defer(t, 2 * host->costs->stat_update);
+	}
+	for (int i = 0; i < NR_LRUVEC_ITEMS; i++)
+		if (moved[i]) {
+			notify(t, from, (enum stat_item)i, -moved[i], STAT_LRUVEC);
+			notify(t, to, (enum stat_item)i, moved[i], STAT_LRUVEC);
+		}
 }
 
 int64_t stat_reported(const struct memcg *m, enum stat_item item)
@@ -256,6 +286,15 @@ int64_t stat_truth(const struct memcg *m, enum stat_item item)
 int64_t stat_local(const struct memcg *m, enum stat_item item)
 {
 	return m->stat->local[item];
+}
+
+int64_t stat_local_exact(const struct memcg *m, enum stat_item item)
+{
+	int64_t value = stat_local(m, item);
+
+	for (const struct stat_pair *pair = m->stat->pairs; pair; pair = pair->of_memcg)
+		value += pair->delta[item];
+	return value;
 }
 
 int64_t stat_reported_node(const struct memcg *m, uint32_t node, enum stat_item item)

@@ -45,7 +45,7 @@ enum flush_caller {
 	FLUSH_WRITEBACK,
 	FLUSH_ZSWAP,
 	FLUSH_PERIODIC, /* the 2 s worker */
-	FLUSH_RELEASE,
+	FLUSH_RELEASE,  /* the end of a cgroup: its last one, and those of reparent_local */
 	NR_FLUSH_CALLERS
 };
 
@@ -64,6 +64,7 @@ int64_t stat_reported(const struct memcg *m, enum stat_item item);
 int64_t stat_truth(const struct memcg *m, enum stat_item item);
 /* Of m itself without its children, as last flushed; and of one node, recursive, as last flushed. */
 int64_t stat_local(const struct memcg *m, enum stat_item item);
+int64_t stat_local_exact(const struct memcg *m, enum stat_item item); /* with what no flush has seen */
 int64_t stat_reported_node(const struct memcg *m, uint32_t node, enum stat_item item);
 int64_t stat_truth_node(const struct memcg *m, uint32_t node, enum stat_item item);
 /*
@@ -117,6 +118,12 @@ void stat_build_memcg(struct memcg *m);
 void stat_release(struct task *t, struct memcg *m);
 void stat_leave(struct memcg *m);
 bool stat_free_memcg(struct memcg *m);
+/* Why counters without children (stat_local()) go wrong with these policies; NULL: they do not. */
+const char *stat_local_defect(const struct host *host);
+/* reparent_local: what m has counted for itself becomes its parent's. In css_offline(). */
+void stat_reparent_local(struct task *t, struct memcg *m);
+/* lru_reparent: pages on the node that were m's are its parent's, in truth. No time passes. */
+void stat_pages_reparent(struct memcg *m, uint32_t node);
 void stat_start(struct host *host); /* the periodic worker */
 void stat_measure(struct host *host);
 void stat_sample(struct host *host, sim_time_t now);

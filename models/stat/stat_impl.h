@@ -136,9 +136,13 @@ struct rstat_lock_ops {
 
 /* `statistics:` of the scenario. */
 struct stat_options {
-	int per_cgroup; /* enum per_cgroup: what is recorded of each cgroup's own reads */
+	int per_cgroup;        /* enum per_cgroup: what is recorded of each cgroup's own reads */
 	uint64_t error_target; /* pages; 0: none */
+	uint32_t stall_every;  /* an update in so many is interrupted; 0: none */
+	sim_time_t stall;      /* for so long */
+	int stall_by;          /* enum stall_by */
 };
+enum stall_by { STALL_INTERRUPT, STALL_PREEMPTION };
 enum per_cgroup { PER_CGROUP_NONE, PER_CGROUP_MEAN, PER_CGROUP_DISTRIBUTION };
 
 struct stat_policy {
@@ -148,6 +152,7 @@ struct stat_policy {
 };
 
 struct stat_inventory;
+struct dying_stats_ops;
 struct stat_metrics;
 struct flush_metrics;
 
@@ -161,7 +166,9 @@ struct stat_state {
 	const struct stat_inventory *items;
 	sim_time_t pair_cost;  /* of the flush of one pair, all but waiting and its lines */
 	uint32_t pair_lines;   /* how many of these there are */
+	const struct dying_stats_ops *dying;
 	sim_time_t dying_cost; /* of an update: whose counters is it to go to? Axis dying_stats */
+	uint64_t stall_in;     /* updates until the next stall */
 	struct stat_cpu *cpus; /* by possible CPU */
 	/* Words of the unified flush, neighbours in the kernel's data: one line. */
 	struct line line;
@@ -198,9 +205,9 @@ static inline uint32_t stat_item_unit(enum stat_item item)
 {
 	if (item == NR_KERNEL_STACK_KB)
 		return 1024;
-	return item == NR_SLAB_RECLAIMABLE_B || item == NR_SLAB_UNRECLAIMABLE_B || item == MEMCG_PERCPU_B ?
-		       1 :
-		       PAGE_SIZE;
+	return item == NR_SLAB_RECLAIMABLE_B || item == NR_SLAB_UNRECLAIMABLE_B || item == MEMCG_PERCPU_B
+		       ? 1
+		       : PAGE_SIZE;
 }
 /* Counts what is there, so that a complete flush cannot leave it below 0; events never fall. */
 bool stat_item_is_size(enum stat_item item);
@@ -211,11 +218,37 @@ bool stat_item_is_size(enum stat_item item);
 bool stat_event_is_v1(enum stat_item event);
 const char *stat_item_name(enum stat_item item);
 
+/* Of pages that a cgroup has: these go to the parent with the pages (lru_reparent). */
+static inline bool stat_item_is_of_pages(enum stat_item item)
+{
+	const uint64_t set = 1u << NR_INACTIVE_ANON | 1u << NR_ACTIVE_ANON | 1u << NR_INACTIVE_FILE |
+			     1u << NR_ACTIVE_FILE | 1u << NR_UNEVICTABLE | 1u << NR_ANON_MAPPED |
+			     1u << NR_FILE_MAPPED | 1u << NR_FILE_PAGES | 1u << NR_FILE_DIRTY |
+			     1u << NR_WRITEBACK | 1u << NR_SHMEM | 1u << NR_SWAPCACHE;
+
+	return set >> item & 1;
+}
+
 /* ---- stat.c ---- */
+
+/* moved[item] of the node are counted by m's parent from now on instead of by m: both in one step. */
+void stat_move_local(struct task *t, struct memcg *m, const int64_t *moved, uint32_t node);
 
 /* stat_build() with the policies given, NULL ops: by module. For tests of a host made by hand. */
 void stat_build_policies(struct host *host, const struct stat_policy policy[NR_STAT_AXES],
 			 const struct stat_options *options);
+
+/* ---- dying/ ---- */
+
+struct memcg *stat_counted_slowly(struct task *t, struct memcg *m);
+/* Whose counters an update of m goes to: m's, unless it is removed. Ends the step where updates stall. */
+static inline struct memcg *stat_counted(struct task *t, struct memcg *m)
+{
+	if (__builtin_expect(m->life == MEMCG_ONLINE && !stat_of(m->host)->stall_in, 1))
+		return m;
+	return stat_counted_slowly(t, m);
+}
+void dying_build(struct host *host);
 
 /* ---- rstat.c ---- */
 

@@ -212,6 +212,16 @@ static enum execute_end execute_all(const struct arguments *a, struct keep *k)
 	return end;
 }
 
+static void print_invariants(const struct keep *k)
+{
+	printf("invariants: %llu ok", (unsigned long long)k->invariants_held);
+	if (k->invariants_known)
+		printf(", %llu broken as the variants are known to", (unsigned long long)k->invariants_known);
+	if (k->invariants_broken)
+		printf(", %llu broken", (unsigned long long)k->invariants_broken);
+	putchar('\n');
+}
+
 static int finish(const struct arguments *a, struct keep *k, enum execute_end end)
 {
 	bool failed = end != EXECUTE_DONE || keep_count(k, KEPT_FAILED);
@@ -224,11 +234,8 @@ static int finish(const struct arguments *a, struct keep *k, enum execute_end en
 		return STATUS_FAILED;
 	}
 	keep_report_identical(k);
-	if (a->format == SUMMARY_TEXT && k->invariants_broken)
-		printf("invariants: %llu ok, %llu broken\n", (unsigned long long)k->invariants_held,
-		       (unsigned long long)k->invariants_broken);
-	else if (a->format == SUMMARY_TEXT)
-		printf("invariants: %llu ok\n", (unsigned long long)k->invariants_held);
+	if (a->format == SUMMARY_TEXT)
+		print_invariants(k);
 	if (!summary_print(k->store, k->experiment, (enum summary_format)a->format, stdout)) {
 		note("%s", store_error(k->store));
 		failed = true;

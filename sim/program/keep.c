@@ -144,6 +144,14 @@ static void report_failure(const struct keep *k, const struct job *job, const st
 		fputs(record_invariants_text(record), stderr);
 }
 
+/* Once a variant: its replications break the same. */
+static void report_known(const struct keep *k, const struct job *job, const struct record *record)
+{
+	progress_clear(k->progress);
+	note("variant %s breaks invariants, as it is known to:", scenario_variant_name(job->scenario));
+	fputs(record_known_text(record), stderr);
+}
+
 bool keep_finished(void *arg, const struct job *job, struct record *record)
 {
 	struct keep *k = arg;
@@ -158,8 +166,11 @@ bool keep_finished(void *arg, const struct job *job, struct record *record)
 		run->fingerprint = end->fingerprint;
 		k->invariants_held += record_invariants_held(record);
 		k->invariants_broken += record_invariants_broken(record);
+		k->invariants_known += record_invariants_known(record);
 		if (!end->done)
 			report_failure(k, job, record);
+		else if (record_invariants_known(record) && !job->replication)
+			report_known(k, job, record);
 	}
 	record_free(record);
 	return stored;

@@ -30,7 +30,7 @@ struct keep {
 	const struct job *jobs; /* those that runs[] is about */
 	struct kept *runs;
 	size_t nr_jobs;
-	uint64_t invariants_held, invariants_broken;
+	uint64_t invariants_held, invariants_broken, invariants_known;
 };
 
 /* The newest experiment of this very scenario, on the heap; NULL if there is none. */

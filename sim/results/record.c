@@ -67,6 +67,7 @@ void record_free(struct record *r)
 	free(r->locks);
 	free(r->modules);
 	free(r->broken);
+	free(r->known);
 	free((char *)r->end.error);
 	free(r);
 }
@@ -266,9 +267,20 @@ void record_module(struct record *r, const char *axis, const char *name)
 	r->modules[r->nr_modules++] = (struct module_row){ xstrdup(axis), xstrdup(name) };
 }
 
+/* One line more in *lines. */
+static void __attribute__((format(printf, 4, 0)))
+add_line(char **lines, const char *name, const char *known, const char *format, va_list args)
+{
+	char *what = xvasprintf(format, args), *before = *lines;
+
+	*lines = xasprintf("%sinvariant %s: %s%s%s%s\n", before ? before : "", name, what, known ? " (" : "",
+			   known ? known : "", known ? ")" : "");
+	free(what);
+	free(before);
+}
+
 void record_invariant(struct record *r, const char *name, bool holds, const char *format, ...)
 {
-	char *what, *lines;
 	va_list args;
 
 	if (holds) {
@@ -278,12 +290,24 @@ void record_invariant(struct record *r, const char *name, bool holds, const char
 	if (r->invariants_broken++ >= MAX_BROKEN_LINES)
 		return;
 	va_start(args, format);
-	what = xvasprintf(format, args);
+	add_line(&r->broken, name, NULL, format, args);
 	va_end(args);
-	lines = xasprintf("%sinvariant %s: %s\n", r->broken ? r->broken : "", name, what);
-	free(what);
-	free(r->broken);
-	r->broken = lines;
+}
+
+void record_invariant_known(struct record *r, const char *name, const char *known, bool holds,
+			    const char *format, ...)
+{
+	va_list args;
+
+	if (holds) {
+		r->invariants_held++;
+		return;
+	}
+	if ((known ? r->invariants_known++ : r->invariants_broken++) >= MAX_BROKEN_LINES)
+		return;
+	va_start(args, format);
+	add_line(known ? &r->known : &r->broken, name, known, format, args);
+	va_end(args);
 }
 
 uint64_t record_invariants_held(const struct record *r)
@@ -294,6 +318,16 @@ uint64_t record_invariants_held(const struct record *r)
 uint64_t record_invariants_broken(const struct record *r)
 {
 	return r->invariants_broken;
+}
+
+uint64_t record_invariants_known(const struct record *r)
+{
+	return r->invariants_known;
+}
+
+const char *record_known_text(const struct record *r)
+{
+	return r->known ? r->known : "";
 }
 
 const char *record_invariants_text(const struct record *r)

@@ -50,6 +50,14 @@ void record_module(struct record *r, const char *axis, const char *name);
 /* An invariant that was checked; the text is kept if it failed. */
 void record_invariant(struct record *r, const char *name, bool holds, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/*
+ * The same of what is known to go wrong in this variant, for the reason given: it is counted apart, and the
+ * run goes on. NULL: it has to hold.
+ */
+void record_invariant_known(struct record *r, const char *name, const char *known, bool holds,
+			    const char *format, ...) __attribute__((format(printf, 5, 6)));
+uint64_t record_invariants_known(const struct record *r);
+const char *record_known_text(const struct record *r);
 uint64_t record_invariants_held(const struct record *r);
 uint64_t record_invariants_broken(const struct record *r);
 const char *record_invariants_text(const struct record *r); /* a line for each of the first broken ones */

@@ -302,6 +302,8 @@ static void write_end(const struct record *r, FILE *out)
 	put_u64(out, r->invariants_held);
 	put_u64(out, r->invariants_broken);
 	put_string(out, r->broken);
+	put_u64(out, r->invariants_known);
+	put_string(out, r->known);
 	put_u32(out, r->ended);
 	put_u32(out, r->end.done);
 	put_string(out, r->end.error);
@@ -317,6 +319,8 @@ static void read_end(struct record *r, struct in *in)
 	r->invariants_held = get_u64(in);
 	r->invariants_broken = get_u64(in);
 	r->broken = get_optional_string(in);
+	r->invariants_known = get_u64(in);
+	r->known = get_optional_string(in);
 	r->ended = get_below(in, 2);
 	r->end.done = get_below(in, 2);
 	r->end.error = get_optional_string(in);

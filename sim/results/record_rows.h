@@ -45,8 +45,9 @@ struct record {
 	struct lock_row *locks;
 	struct module_row *modules;
 	void *metric_index, *entity_index, *row_index; /* trees of tsearch(3) */
-	uint64_t invariants_held, invariants_broken;
+	uint64_t invariants_held, invariants_broken, invariants_known;
 	char *broken; /* one line an invariant; NULL: none */
+	char *known;  /* the same of those that the variant is known to break */
 	bool ended;
 	struct record_end end;
 };

@@ -16,19 +16,13 @@ MODULE(axis_dying_stats) = {
 	.ops = &axis,
 };
 
-static sim_time_t cost(const struct host *host)
-{
-	(void)host;
-	return 0;
-}
+const struct dying_stats_ops dying_stats_keep = { 0 };
 
-static const struct dying_stats_ops ops = { .cost = cost };
-
-MODULE(dying_stats_keep) = {
+MODULE(policy_dying_stats_keep) = {
 	.abi = MEMCGSIM_ABI,
 	.kind = MODULE_POLICY,
 	.axis = "dying_stats",
 	.name = "keep",
 	.help = "a removed cgroup counts for itself",
-	.ops = &ops,
+	.ops = &dying_stats_keep,
 };

@@ -13,7 +13,13 @@ static sim_time_t cost(const struct host *host)
 	return host->machine->rcu_read;
 }
 
-static const struct dying_stats_ops ops = { .cost = cost };
+static struct memcg *target(struct task *t, struct memcg *m)
+{
+	(void)t;
+	return non_dying(m);
+}
+
+static const struct dying_stats_ops ops = { .cost = cost, .target = target, .in_section = true };
 
 MODULE(dying_stats_redirect_all) = {
 	.abi = MEMCGSIM_ABI,
