@@ -142,8 +142,8 @@ struct cgroup_state {
 	struct memcg **all; /* by number; NULL: that one is gone */
 	struct obj_cgroup **objcgs;
 	/*
-	 * Whose the pages on a node are that were charged to a cgroup, [number * nr_nodes + node]: its own, or
-	 * its ancestor's after lru_reparent (page_memcg()).
+	 * Whose the pages on a node are that were charged to a cgroup, [number * nr_nodes + node]: its
+	 * own, or its ancestor's after lru_reparent (page_memcg()).
 	 */
 	struct memcg **page_owners;
 	bool lru_reparent;          /* at_offline */

@@ -3,8 +3,8 @@
  *
  *	I5      over a cgroup's subtree, the lengths of its LRU lists and its pages that are mapped, cached,
  *	        dirty, written = the true counters; the lists themselves are checked by the LRU.
- *	I4      what a cgroup counts of pages for itself, without children, is what it has; with some policies it
- *	        is known not to be (stat_local_defect()), and then by how much is a result.
+ *	I4      what a cgroup counts of pages for itself, without children, is what it has; with some
+ *	        policies it is known not to be (stat_local_defect()), and then by how much is a result.
  *	charge  pages that a cgroup owns = pages charged to it, less those of kernel memory.
  *	object  the page that an object has at an index names that object and index.
  *	frames  frames with an owner are not free, and the other way round.

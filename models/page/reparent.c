@@ -1,20 +1,20 @@
 /*
  * reparent.c - lru_reparent: LRU pages of a removed cgroup stay its own, or go to its parent when it goes
- * offline; after memcg_reparent_objcgs() of mm/memcontrol.c and lru_reparent_memcg() of mm/swap.c, Linux 7.1
- * (f1cf8d2f36dc).
+ * offline; after memcg_reparent_objcgs() of mm/memcontrol.c and lru_reparent_memcg() of mm/swap.c, Linux
+ * 7.1 (f1cf8d2f36dc).
  *
- * With at_offline a page names its owner by struct obj_cgroup, as a kernel object does, and so does not keep
- * the cgroup. Node by node, with the lruvecs of child and parent locked, the child's lists are spliced into
- * the parent's, and the owner changes for every page on the node, also for those that are on no list: a few
- * list heads and a pointer, however many pages. Whoever waits for the child's lock meanwhile looks again for
- * the page's lruvec once he has it (lruvec_relock_irq()).
+ * With at_offline a page names its owner by struct obj_cgroup, as a kernel object does, and so does not
+ * keep the cgroup. Node by node, with the lruvecs of child and parent locked, the child's lists are
+ * spliced into the parent's, and the owner changes for every page on the node, also for those that are on
+ * no list: a few list heads and a pointer, however many pages. Whoever waits for the child's lock
+ * meanwhile looks again for the page's lruvec once he has it (lruvec_relock_irq()).
  *
- * The pages were in the parent's recursive counters before, and are in them after: nothing moves there. What
- * the child counted for itself is the business of models/stat/dying.
+ * The pages were in the parent's recursive counters before, and are in them after: nothing moves there.
+ * What the child counted for itself is the business of models/stat/dying.
  *
  * The kernel has an obj_cgroup for each node, here there is one with an owner of pages for each node
- * (cgroup_state.page_owners). It leaves the child's page counter as it was; here that is given to the parent,
- * so that I10 holds at every level.
+ * (cgroup_state.page_owners). It leaves the child's page counter as it was; here that is given to the
+ * parent, so that I10 holds at every level.
  */
 #include "models/page/reparent.h"
 

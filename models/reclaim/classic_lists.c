@@ -122,7 +122,7 @@ uint64_t classic_size(const struct lruvec *lruvec, enum lru_list lru)
 	return lruvec->lru_zone_size[lru];
 }
 
-/* lru_reparent_memcg(): the child's pages are older than any of the parent's, and it has cost what both have. */
+/* lru_reparent_memcg(): the child's pages come behind the parent's, and costs add up. */
 void classic_reparent(struct task *t, struct lruvec *from, struct lruvec *to, struct lru_turned *turned)
 {
 	struct host *host = lruvec_host(from);

@@ -3,9 +3,10 @@
  * recheck_lru_gen_max_memcg() and lru_gen_reparent_memcg() of mm/vmscan.c, Linux 7.1.
  *
  * Lists are matched by their number modulo 4 and not by age: the child's youngest may well be the parent's
- * oldest. That needs all four to exist at the parent, which is why it is aged until they do, without a look at
- * page tables: what it held in its oldest generation moves on, and its hot pages look colder than they were.
- * Where a list counts as active for one of the two and not for the other, its pages change the counter.
+ * oldest. That needs all four to exist at the parent, which is why it is aged until they do, without a
+ * look at page tables: what it held in its oldest generation moves on, and its hot pages look colder than
+ * they were. Where a list counts as active for one of the two and not for the other, its pages change the
+ * counter.
  */
 #include "models/reclaim/mglru.h"
 

@@ -2,19 +2,20 @@
  * dying.c - updates of removed cgroups, after get_non_dying_memcg_start(), mod_memcg_lruvec_state() and
  * reparent_state_local() of mm/memcontrol.c, Linux 7.1 and seed 1.
  *
- * Totals with children are right whatever is done, since a removed cgroup hands on what it counted. What goes
- * wrong is what a cgroup counts for itself (stat_local(), lruvec_page_state_local()): where pages become the
- * parent's, the child has counted them in and the parent counts them out. reparent_local: on moves the child's
- * counters as well. For that no update may still be on its way to the child, so redirected updates ask whether
- * it is dying, and a grace period lies between its removal and the move.
+ * Totals with children are right whatever is done, since a removed cgroup hands on what it counted. What
+ * goes wrong is what a cgroup counts for itself (stat_local(), lruvec_page_state_local()): where pages
+ * become the parent's, the child has counted them in and the parent counts them out. reparent_local: on
+ * moves the child's counters as well. For that no update may still be on its way to the child, so
+ * redirected updates ask whether it is dying, and a grace period lies between its removal and the move.
  *
- * The instant between question and addition is too short to matter unless the CPU does something else in it.
- * `statistics: stall` makes it do so: an interrupt, through which a grace period waits, or preemption, through
- * which it waits only for who is in a section.
+ * The instant between question and addition is too short to matter unless the CPU does something else in
+ * it. `statistics: stall` makes it do so: an interrupt, through which a grace period waits, or preemption,
+ * through which it waits only for who is in a section.
  *
- * reparent_local moves what cgroup v1 moves there, counters of pages; counters of slab bytes were left behind
- * by the child ever since objects are reparented (5.9), and are still. The patch for cgroup v2 ("reparent
- * non-hierarchical lruvec stats on cgroup v2") could not be read; what it moves is taken to be the same.
+ * reparent_local moves what cgroup v1 moves there, counters of pages; counters of slab bytes were left
+ * behind by the child ever since objects are reparented (5.9), and are still. The patch for cgroup v2
+ * ("reparent non-hierarchical lruvec stats on cgroup v2") could not be read; what it moves is taken to be
+ * the same.
  */
 #include "models/stat/dying/dying.h"
 

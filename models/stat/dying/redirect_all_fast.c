@@ -2,9 +2,9 @@
  * redirect_all_fast.c - dying_stats: the dying test comes first, and only who is dying enters the RCU read
  * section. Seed 1, patch 3.
  *
- * So the update of a cgroup that is not dying yet is outside of any section. Where the kernel is preemptible
- * its task can be preempted between the test and the addition, and a grace period that begins meanwhile does
- * not wait for it (dying.c).
+ * So the update of a cgroup that is not dying yet is outside of any section. Where the kernel is
+ * preemptible its task can be preempted between the test and the addition, and a grace period that begins
+ * meanwhile does not wait for it (dying.c).
  */
 #include "models/host/costs.h"
 #include "models/stat/dying/dying.h"
