@@ -52,8 +52,8 @@ static inline void actor_exit(struct task *t)
 	cgroup_task_exit(t->owner);
 }
 
-static inline void rig_actor(struct rig *r, struct actor *a, const char *path,
-			     void (*act)(struct task *t, struct actor *a))
+static inline void rig_actor_on(struct rig *r, struct actor *a, const char *path, int32_t cpu,
+				void (*act)(struct task *t, struct actor *a))
 {
 	*a = (struct actor){ .rig = r, .memcg = memcg_find(r->host, path), .act = act, .arg = a->arg };
 	assert_non_null(a->memcg);
@@ -64,8 +64,14 @@ static inline void rig_actor(struct rig *r, struct actor *a, const char *path,
 							.arg = a,
 							.owner = a,
 							.on_exit = actor_exit,
-							.cpu = 0,
+							.cpu = cpu,
 						});
+}
+
+static inline void rig_actor(struct rig *r, struct actor *a, const char *path,
+			     void (*act)(struct task *t, struct actor *a))
+{
+	rig_actor_on(r, a, path, 0, act);
 }
 
 /* Lets so many seconds pass; ends with the invariants. */

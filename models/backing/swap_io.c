@@ -25,9 +25,15 @@ static void end(struct task *t, struct device_request *request)
 	struct swap_state *swap = swap_of(io->host);
 
 	for (uint32_t i = 0; i < request->nr; i++) {
+		frame_t frame = io->frames[i];
+
 		task_sync(t);
-		page_end_writeback(t, io->host, io->frames[i], request->cpu);
-		swap_cache_written(t, io->host, io->frames[i]);
+		page_of(io->host, frame)->batched++; /* until all of it is done, as folio_end_writeback() */
+		page_end_writeback(t, io->host, frame, request->cpu);
+		swap_cache_written(t, io->host, frame);
+		task_sync(t);
+		if (page_put(page_of(io->host, frame)))
+			pages_release(t, io->host, &frame, 1);
 	}
 	io->request.next = swap->spare ? &swap->spare->request : NULL;
 	swap->spare = io;

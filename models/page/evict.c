@@ -31,7 +31,7 @@ static bool buffers_used(const struct page_object *object)
 	       ((const struct file_object *)(const void *)object)->buffers_used;
 }
 
-/* Once it is unmapped. */
+/* Once it is unmapped; somebody may have mapped it again meanwhile. */
 static enum evict_result may_go(const struct host *host, frame_t frame, const struct page_object *object)
 {
 	struct page *page = page_of(host, frame);
@@ -42,7 +42,7 @@ static enum evict_result may_go(const struct host *host, frame_t frame, const st
 	}
 	if (buffers_used(object))
 		return EVICT_BUFFERS;
-	return page_only_ours(host, frame) ? EVICT_GONE : EVICT_BUSY;
+	return page_only_ours(host, frame) && !(page->flags & PG_MAPPED) ? EVICT_GONE : EVICT_BUSY;
 }
 
 static enum evict_result evict_file(struct task *t, struct host *host, frame_t frame, struct memcg *target)
@@ -59,13 +59,16 @@ static enum evict_result evict_file(struct task *t, struct host *host, frame_t f
 		result = may_go(host, frame, object);
 	}
 	if (result == EVICT_GONE) {
+		page->flags |= PG_LOCKED; /* who finds it still there waits, and finds it gone */
 		shadow_t shadow = reclaim_ops(host)->eviction(t, frame, target);
 
 		cache_del(t, object, page->index, shadow ? slot_of_shadow(shadow) : SLOT_EMPTY);
 	}
 	spin_unlock_irq(t, &object->tree->lock);
-	if (result == EVICT_GONE)
+	if (result == EVICT_GONE) {
+		page_done(t, host, frame, PG_LOCKED);
 		file_left(t, object);
+	}
 	return result;
 }
 

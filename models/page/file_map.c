@@ -31,11 +31,11 @@ static enum file_result fault(struct task *t, struct memcg *m, struct file_objec
 
 	if (result == FILE_NOMEM)
 		return result;
-	if (result == FILE_MISS)
-		count_memcg_events(t, m, PGMAJFAULT, 1);
+	mapping_touch(t, f->object.mapping, index, page_of(host, frame));
 	if (!(page_of(host, frame)->flags & PG_MAPPED))
 		page_map(t, host, frame);
-	mapping_touch(t, f->object.mapping, index, page_of(host, frame));
+	if (result == FILE_MISS)
+		count_memcg_events(t, m, PGMAJFAULT, 1);
 	return result;
 }
 

@@ -74,6 +74,16 @@ static uint64_t next_dirty(const struct file_object *f, uint64_t from)
 	return NO_INDEX;
 }
 
+void file_cancel_dirty(struct task *t, struct file_object *f, uint64_t index, frame_t frame)
+{
+	struct page *page = page_of(f->object.host, frame);
+
+	*dirty_word(f, index) &= ~((uint64_t)1 << index % 64);
+	f->nr_dirty--;
+	page->flags &= (uint16_t)~PG_DIRTY;
+	mod_lruvec_state(t, page_memcg(f->object.host, page), page->node, NR_FILE_DIRTY, -1);
+}
+
 /* folio_clear_dirty_for_io(), folio_start_writeback() */
 static void begin(struct task *t, struct file_object *f, uint64_t index, frame_t frame)
 {

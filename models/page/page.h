@@ -201,6 +201,8 @@ uint64_t file_dirty(const struct file_object *f); /* pages */
 void file_drop(struct task *t, struct file_object *f, uint64_t from, uint64_t nr);
 /* A write of 1 to /proc/sys/vm/drop_caches: clean pages of all files that nobody maps. */
 void file_drop_caches(struct task *t, struct host *host);
+/* truncate() to so many pages; file_truncate.c. */
+void file_truncate(struct task *t, struct file_object *f, uint64_t from);
 uint64_t file_present(const struct file_object *f);
 /*
  * Of blocks of a disk, read as such: their buffers are on the list of those last used of some CPU (bh_lru),

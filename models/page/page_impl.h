@@ -248,6 +248,8 @@ enum file_result file_get(struct task *t, struct memcg *m, struct file_object *f
 
 /* ---- file_write.c ---- */
 
+/* folio_cancel_dirty(): it will not be written. */
+void file_cancel_dirty(struct task *t, struct file_object *f, uint64_t index, frame_t frame);
 /* Up to `most` dirty pages from *from on, which moves on; NO_INDEX: the end. Waits for the disk. */
 uint64_t file_write_out(struct task *t, struct file_object *f, uint64_t *from, uint64_t most);
 

@@ -100,8 +100,8 @@ void page_end_writeback(struct task *t, struct host *host, frame_t frame, uint32
 			page_rotate_later(t, host, frame, cpu);
 		task_sync(t);
 	}
-	mod_lruvec_state(t, page_memcg(host, page), page->node, NR_WRITEBACK, -1);
-	task_sync(t);
 	page_done(t, host, frame, PG_WRITEBACK);
 	reclaim_page_written(t, host, page->node);
+	mod_lruvec_state(t, page_memcg(host, page), page->node, NR_WRITEBACK,
+			 -1); /* it may be gone after this */
 }

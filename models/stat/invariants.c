@@ -10,7 +10,9 @@
  * nodes  a memcg's value of an lruvec item = the sum over the nodes, at every instant.
  * I1     after everything is handed over: recursive = truth = sum of local over the subtree, and of what
  *        was counted by cgroups that are freed.
- * I8     and then no size is negative, with what CPUs keep back of slab bytes (struct object_stock).
+ * I8     and then no size of a cgroup is negative unless it is removed, with what CPUs keep back of slab
+ * bytes
+ *        (struct object_stock).
  *
  * Everything is handed over here without time and without the updated tree: the run is over.
  */
@@ -81,7 +83,12 @@ static void check_unflushed(struct host *host, struct record *record, stat_vecto
 	}
 	sum_up(host, sums);
 	for (uint32_t id = 0; (m = memcg_at(cgroups, &id)); id++) {
-		if (is_out(m))
+		/*
+		 * What a CPU keeps back of a removed cgroup is its parent's since then
+		 * (memcg_reparent_objcgs()), and what of it was given back before is missing in the cgroup's
+		 * own: they are right together.
+		 */
+		if (is_out(m) || !memcg_online(m))
 			continue;
 		vector_add(sums[id], m->stat->value);
 		if (is_left_behind(m))
