@@ -153,9 +153,13 @@ static void objects(struct task *t, void *arg)
 	assert_int_equal(c->objcg->spare_bytes, 0);
 	assert_int_equal(d->objcg->spare_bytes, 4096 - 592);
 	assert_int_equal(stat_truth(d, NR_SLAB_RECLAIMABLE_B), 592); /* passed on when it lost the stock */
-	/* Before it took the stock back it had to ask for a page: then there is more than a page in it. */
-	assert_int_equal(c->nr_kmem, 3);
-	assert_int_equal(stock->bytes, 3 * 4096 - 8 * 592);
+	/*
+	 * Before it took the stock back it had to ask for a page, with which there was more than one in it:
+	 * that one is not kept. (Cgroups that take turns have 6 pages for 33 nodes and a pipe in a real 6.1.)
+	 */
+	assert_int_equal(c->nr_kmem, 2);
+	assert_int_equal(stat_truth(c, MEMCG_KMEM), 2);
+	assert_int_equal(stock->bytes, 2 * 4096 - 8 * 592);
 
 	for (int i = 0; i < 8; i++)
 		object_uncharge(t, c->objcg->id, 0, NR_SLAB_RECLAIMABLE_B, 592);

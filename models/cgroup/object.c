@@ -210,20 +210,27 @@ static struct object_stock take_over(struct object_stock *objects, struct obj_cg
 	return old;
 }
 
+/* Whole pages of more than one that a stock has. In a step; they are to arrive after it. */
+static uint32_t surplus_leaves(struct memcg *m, struct object_stock *objects)
+{
+	uint32_t pages = objects->bytes > PAGE_SIZE ? objects->bytes / PAGE_SIZE : 0;
+
+	objects->bytes -= pages * PAGE_SIZE;
+	if (pages)
+		pages_leave(m, pages);
+	return pages;
+}
+
 /* refill_obj_stock(): bytes that are charged and that no object uses. */
 static void refill(struct task *t, struct obj_cgroup *objcg, uint32_t node, uint32_t bytes)
 {
 	struct memcg *m = objcg->memcg;
 	struct object_stock *objects = &stock_of(t, m)->objects;
 	struct object_stock old = take_over(objects, objcg, node);
-	uint32_t pages = 0;
 
 	objects->bytes += bytes;
-	if (objects->bytes > PAGE_SIZE) {
-		pages = objects->bytes / PAGE_SIZE;
-		objects->bytes %= PAGE_SIZE;
-		pages_leave(m, pages);
-	}
+	uint32_t pages = surplus_leaves(m, objects);
+
 	put_back(t, &old);
 	if (pages)
 		pages_arrive(t, m, pages);
@@ -262,22 +269,30 @@ static void mod_slab(struct task *t, struct obj_cgroup *objcg, uint32_t node, en
 		mod_lruvec_state(t, objcg->memcg, node, item, pass);
 }
 
-/* obj_cgroup_charge() where the stock does not suffice: whole pages, of which the rest is stock. */
+/*
+ * obj_cgroup_charge() where the stock does not suffice: whole pages, of which the rest is stock. An owner who
+ * comes back to a stock brings what was left over the last time; both together may be more than a page, which
+ * then goes back, but only then (allow_uncharge, 5.14).
+ */
 static bool charge_pages(struct task *t, struct obj_cgroup *objcg, uint32_t node, uint32_t bytes,
 			 struct memcg **failed)
 {
-	uint32_t pages = (bytes + PAGE_SIZE - 1) / PAGE_SIZE;
+	uint32_t pages = (bytes + PAGE_SIZE - 1) / PAGE_SIZE, surplus;
 	struct memcg *m = objcg->memcg;
 
 	if (!memcg_charge(t, m, pages, failed))
 		return false;
 	struct object_stock *objects = &stock_of(t, m)->objects;
+	bool comes_back = objects->objcg != objcg;
 	struct object_stock old = take_over(objects, objcg, node);
 
 	m = own_pages(objcg, m, pages, bytes);
 	objects->bytes += pages * PAGE_SIZE - bytes;
+	surplus = comes_back ? surplus_leaves(m, objects) : 0;
 	put_back(t, &old);
 	mod_memcg_state(t, m, MEMCG_KMEM, pages);
+	if (surplus)
+		pages_arrive(t, m, surplus);
 	return true;
 }
 
