@@ -47,10 +47,11 @@ static void test_courses(void **state)
 	assert_int_equal(validate_nr_courses(&row), 3);
 	assert_string_equal(validate_course(&row, 0), "a");
 	assert_string_equal(validate_course(&row, 2), "b + c");
-	assert_true(validate_course_has("b + c", "b"));
-	assert_true(validate_course_has("b + c", "c"));
-	assert_false(validate_course_has("b + c", "b +"));
-	assert_false(validate_course_has("bc", "b"));
+	assert_int_equal(validate_course_has("b + c", "b"), 1);
+	assert_int_equal(validate_course_has("b + c", "c"), 1);
+	assert_int_equal(validate_course_has("b + c + b", "b"), 2);
+	assert_int_equal(validate_course_has("b + c", "b +"), 0);
+	assert_int_equal(validate_course_has("bc", "b"), 0);
 	assert_true(validate_same_run(&row, &row));
 	assert_false(validate_same_run(&row, &of_another));
 	assert_false(validate_same_run(&row, &plain));

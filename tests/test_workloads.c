@@ -128,6 +128,24 @@ static void turns(void **state)
 	close_run(&r);
 }
 
+/* Whoever opens a file first has blocks of the disk as well; accessed twice, they are active. */
+static void blocks_of_the_disk(void **state)
+{
+	struct result r;
+
+	(void)state;
+	open_run(&r,
+		 HEAD "policies: { reclaim: classic }\n"
+		      "cgroups: [ { name: a, tasks: [\n"
+		      "  { workload: lockstep, name: opens, pages: 100, rate: 100, rounds: 1, passes: 1,\n"
+		      "    file_blocks: 60 } ] } ]\n");
+	assert_true(value(&r, "pass.file", "opens/last") == 160);
+	assert_true(value(&r, "pass.misses", "opens/last") == 100);
+	assert_true(value(&r, "pass.active_file", "opens/last") > 30);
+	assert_true(value(&r, "pass.active_file", "opens/last") <= 60);
+	close_run(&r);
+}
+
 static void hogs_and_services(void **state)
 {
 	struct result r;
@@ -162,6 +180,7 @@ int main(void)
 		cmocka_unit_test(passes_of_a_file),
 		cmocka_unit_test(stream_of_the_measurements),
 		cmocka_unit_test(turns),
+		cmocka_unit_test(blocks_of_the_disk),
 		cmocka_unit_test(hogs_and_services),
 	};
 

@@ -3,11 +3,17 @@
  *
  * A file has no existence of its own in a scenario: it is as large as its largest user says, and empty of
  * cached pages at the start.
+ *
+ * Opening one that the kernel does not know any more reads blocks of the disk itself, the inode with its
+ * neighbours (inode_readahead_blks of ext4) and its extents, which are charged to who opens it; the last 16
+ * of them stay in use (BH_LRU_SIZE).
  */
 #include <string.h>
 
 #include "models/backing/backing.h"
 #include "models/workload/registry.h"
+
+#define BH_LRU_SIZE 16u
 
 static const char *file_name(const struct memcg *m, const char *name)
 {
@@ -94,4 +100,31 @@ struct file_object *workload_file(struct host *host, const struct memcg *m, cons
 			file_place(f->file, f->disk);
 	}
 	return f->file;
+}
+
+/*
+ * Each is accessed twice, when its page is made (FGP_ACCESSED) and when its buffer is found (touch_buffer()).
+ * Those that stay in use are an object of their own: they are so as a whole.
+ */
+static bool read_blocks(struct task *t, struct workload_task *w, uint64_t nr, bool stay)
+{
+	struct file_object *blocks = file_create(w->host, nr);
+	struct memcg *level;
+
+	if (stay)
+		file_hold_buffers(blocks);
+	for (uint64_t i = 0; i < 2 * nr; i++)
+		if (file_read(t, w->memcg, blocks, i / 2, &level) == FILE_NOMEM) {
+			workload_out_of_memory(w, level);
+			return false;
+		}
+	return true;
+}
+
+bool workload_read_blocks(struct task *t, struct workload_task *w, uint64_t nr)
+{
+	uint64_t stay = nr < BH_LRU_SIZE ? nr : BH_LRU_SIZE;
+
+	return (nr == stay || read_blocks(t, w, nr - stay, false)) &&
+	       (!stay || read_blocks(t, w, stay, true));
 }

@@ -21,7 +21,7 @@
 
 struct lockstep {
 	const char *group, *file;
-	uint64_t pages, rate, rounds;
+	uint64_t pages, file_blocks, rate, rounds;
 	uint32_t passes;
 	struct option_list watch;
 	struct access_options access;
@@ -34,6 +34,8 @@ static const struct option rows[] = {
 	OPTION(struct lockstep, file, OPT_STRING, .help = "name of the file; the cgroup's own if none"),
 	OPTION(struct lockstep, pages, OPT_U64, .required = true, .min = "1", .max = "1G",
 	       .help = "pages of the file"),
+	OPTION(struct lockstep, file_blocks, OPT_U64, .fallback = "0", .max = "1M",
+	       .help = "blocks of the disk that opening it reads first; the last 16 stay in use"),
 	OPTION(struct lockstep, rate, OPT_U64, .fallback = "64", .min = "1", .help = "reads in a turn"),
 	OPTION(struct lockstep, rounds, OPT_U64, .required = true, .min = "1",
 	       .help = "rounds in a pass; the same for all of a group"),
@@ -256,8 +258,10 @@ static void run(struct task *t, struct workload_task *w)
 	struct access access;
 
 	m->task = t;
+	bool opened = workload_read_blocks(t, w, o->file_blocks);
+
 	access_open(&access, w, &o->access, o->pages, "page");
-	while (wait_for_turn(t, g, m)) {
+	while (opened && wait_for_turn(t, g, m)) {
 		if (!g->began)
 			begin(t, g);
 		m->dead = !take_turn(t, m, &access, &position);
@@ -269,8 +273,11 @@ static void run(struct task *t, struct workload_task *w)
 	if (!g->turn)
 		return;
 	m->dead = true;
-	if (g->turn == m)
-		pass_on(t, g);
+	if (g->turn != m)
+		return;
+	if (!g->began)
+		begin(t, g);
+	pass_on(t, g);
 }
 
 /* ---- the module ---- */

@@ -1,12 +1,9 @@
 /*
  * memhog.c - a task that takes memory, waits, takes more, and holds it.
  *
- * Before anything else it may read a file a few times. Opening one that the kernel does not know any more
- * reads blocks of the disk itself, the inode with its neighbours (inode_readahead_blks of ext4) and its
- * extents, which are charged to who opens it; the last 16 of them stay in use (BH_LRU_SIZE). Several hogs in
- * one cgroup show whom the OOM killer takes (E13 of the counts from real kernels); many at once make the
- * swap-out load of seed 2. What happened from `grow_at` on, in the cgroup and in its parent, is recorded as
- * NAME/all and NAME/parent/all.
+ * Before anything else it may open a file and read it a few times. Several hogs in one cgroup show whom the
+ * OOM killer takes (E13 of the counts from real kernels); many at once make the swap-out load of seed 2. What
+ * happened from `grow_at` on, in the cgroup and in its parent, is recorded as NAME/all and NAME/parent/all.
  */
 #include <stdio.h>
 
@@ -14,8 +11,6 @@
 #include "models/workload/passes.h"
 #include "sim/module.h"
 #include "sim/results/record.h"
-
-#define BH_LRU_SIZE 16u
 
 struct memhog {
 	uint64_t pages, grow, file_pages, file_blocks;
@@ -81,31 +76,6 @@ static void prepare(struct workload_task *w)
 	w->state = sim_alloc(w->host->sim, sizeof(struct hog));
 	if (o->file_pages)
 		workload_file_declare(w, o->file, o->file_pages);
-}
-
-/* Those that stay in use are an object of their own: they are so as a whole. */
-static bool read_blocks(struct task *t, struct workload_task *w, uint64_t nr, bool stay)
-{
-	struct file_object *blocks = file_create(w->host, nr);
-	struct memcg *level;
-
-	if (stay)
-		file_hold_buffers(blocks);
-	for (uint64_t i = 0; i < nr; i++)
-		if (file_read(t, w->memcg, blocks, i, &level) == FILE_NOMEM) {
-			workload_out_of_memory(w, level);
-			return false;
-		}
-	return true;
-}
-
-static bool open_file(struct task *t, struct workload_task *w)
-{
-	uint64_t nr = ((const struct memhog *)w->own)->file_blocks;
-	uint64_t stay = nr < BH_LRU_SIZE ? nr : BH_LRU_SIZE;
-
-	return (nr == stay || read_blocks(t, w, nr - stay, false)) &&
-	       (!stay || read_blocks(t, w, stay, true));
 }
 
 static bool read_file(struct task *t, struct workload_task *w)
@@ -192,7 +162,7 @@ static void run(struct task *t, struct workload_task *w)
 	struct anon_object *memory;
 	bool alive = true;
 
-	if (!open_file(t, w) || !read_file(t, w))
+	if (!workload_read_blocks(t, w, ((const struct memhog *)w->own)->file_blocks) || !read_file(t, w))
 		return;
 	memory = anon_create(w->host, w->memcg, o->pages + o->grow + 1);
 	for (uint32_t i = 0; alive && i < o->repeat; i++)

@@ -96,6 +96,8 @@ void workload_file_declare(struct workload_task *w, const char *name, uint64_t n
 /* In prepare(), once it is declared: the disk of the scenario that it lies on. NULL: a RAM disk. */
 void workload_file_place(struct workload_task *w, const char *name, const char *disk);
 struct file_object *workload_file(struct host *host, const struct memcg *m, const char *name);
+/* Opening a file reads so many blocks of its disk first. False: there was no memory. */
+bool workload_read_blocks(struct task *t, struct workload_task *w, uint64_t nr);
 
 void workload_check(const struct scenario *s, struct complaints *c);
 void workload_build(struct host *host);

@@ -3,7 +3,7 @@
  *
  * What decides between them is chance where it was measured: the place of a mapping, a page of kernel memory,
  * a context switch. A row names the variants that are the other courses (`or_variant`). "a + b" is a
- * measurement that was a mean of both.
+ * measurement that was a mean of both, "a + a + b" one of three.
  *
  * All rows of one run are judged by the same course: that which most of them are in with, and by the first,
  * which is the prediction, as long as no other has more. So a course is chosen once for a run, and not number
@@ -23,18 +23,18 @@ const char *validate_course(const struct validate_row *row, size_t course)
 	return course ? row->or_variant.items[course - 1] : row->variant;
 }
 
-bool validate_course_has(const char *course, const char *variant)
+uint32_t validate_course_has(const char *course, const char *variant)
 {
 	size_t length = strlen(variant);
+	uint32_t times = 0;
 
 	for (;;) {
 		const char *end = strstr(course, " + ");
 		size_t part = end ? (size_t)(end - course) : strlen(course);
 
-		if (part == length && !strncmp(course, variant, length))
-			return true;
+		times += part == length && !strncmp(course, variant, length);
 		if (!end)
-			return false;
+			return times;
 		course = end + 3;
 	}
 }

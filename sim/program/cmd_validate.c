@@ -91,9 +91,9 @@ static bool is_variant(const struct rows *r, const char *name, const struct scen
 	return name ? !strcmp(name, scenario_variant_name(s)) : s == scenario_variant(r->set, 0);
 }
 
-/* Does a course of the row, or its base, need the variant? */
-static bool in_course(const struct rows *r, const struct validate_row *row, size_t course,
-		      const struct scenario *s)
+/* How often does the variant stand in a course of the row? */
+static uint32_t in_course(const struct rows *r, const struct validate_row *row, size_t course,
+			  const struct scenario *s)
 {
 	const char *name = validate_course(row, course);
 
@@ -139,7 +139,7 @@ static bool finished(void *arg, const struct job *job, struct record *record)
 		const struct validate_row *row = r->rows[i];
 
 		for (size_t k = 0; k < validate_nr_courses(row); k++)
-			if (in_course(r, row, k, job->scenario))
+			for (uint32_t n = in_course(r, row, k, job->scenario); n--;)
 				add_value(record, row, &r->values[i][k]);
 		if (row->relative_to && is_variant(r, row->relative_to, job->scenario))
 			add_value(record, row, &r->bases[i]);
