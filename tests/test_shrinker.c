@@ -199,6 +199,8 @@ static void count_budgets(struct task *t, void *arg)
 		task_sync(t);
 		pages = ops->pages(t, r->c, 0);
 		assert_int_equal(pages, 80);
+		if (ops->truth)
+			assert_int_equal(ops->truth(r->c, 0), 80);
 	}
 	/* An LRU that leaves the array at 0. */
 	task_sync(t);
@@ -212,10 +214,28 @@ static void count_budgets(struct task *t, void *arg)
 	lruvec->lru_zone_size[LRU_INACTIVE_FILE] += 80;
 }
 
+/* Nobody flushes: the budget is what was flushed, and the truth is counted beside it. */
+static void count_stale(struct task *t, void *arg)
+{
+	struct rig *r = arg;
+	const struct shadow_budget_ops *ops = module_find(MODULE_POLICY, "shadow_budget", "state_local")->ops;
+	struct file_object *f = file_create(r->host, 80);
+
+	for (uint64_t i = 0; i < 80; i++)
+		file_read(t, r->c, f, i, NULL);
+	lru_add_drain(t);
+	task_sync(t);
+	assert_int_equal(ops->pages(t, r->c, 0), 0);
+	assert_int_equal(ops->truth(r->c, 0), 80);
+}
+
 static void budgets(void **state)
 {
 	(void)state;
 	rig_run_on(plain, 1, count_budgets);
+	rig_run_on("schema: 1\nscenario: test\nkernel: v6.6\nhost: { cpus: 2, nodes: 1, memory: 64MiB }\n"
+		   "policies: { flush: periodic_only, reclaim: test_fifo }\ncgroups: [ { name: c } ]\n",
+		   1, count_stale);
 }
 
 int main(void)

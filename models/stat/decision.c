@@ -53,6 +53,7 @@ static const char *const kernel_names[NR_DECISION_KINDS] = {
 	[DECISION_FILE_IS_TINY] = "file_is_tiny",
 	[DECISION_REFAULT] = "refault",
 	[DECISION_DIRTY_LIMIT] = "dirty_limit",
+	[DECISION_SHADOW_BUDGET] = "shadow_budget",
 };
 
 static void add(struct host *host, struct decider *d, const char *name)

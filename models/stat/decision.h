@@ -2,9 +2,9 @@
  * decision.h - what was decided on a number that may be stale, beside what the truth would have decided.
  *
  * Staleness in pages says how wrong a number is, not whether it matters. So whoever acts on a counter of
- * memory.stat (reclaim, a refault, the dirty limit; a daemon in user space) decides twice, in the same step
- * and at no cost to the simulated kernel: once on what it sees, which is what happens, and once on the truth,
- * which is only counted.
+ * memory.stat (reclaim, a refault, the dirty limit, the budget of shadow nodes; a daemon in user space)
+ * decides twice, in the same step and at no cost to the simulated kernel: once on what it sees, which is what
+ * happens, and once on the truth, which is only counted.
  *
  *	bool low = inactive_is_low(stat_reported_node, ...), right = inactive_is_low(stat_truth_node, ...);
  *
@@ -25,6 +25,7 @@ enum decision_kind {
 	DECISION_FILE_IS_TINY,
 	DECISION_REFAULT,
 	DECISION_DIRTY_LIMIT,
+	DECISION_SHADOW_BUDGET,
 	NR_DECISION_KINDS
 };
 

@@ -19,6 +19,7 @@ static const struct summary_row rows[] = {
 	WRONG("file_is_tiny or not", "file_is_tiny"),
 	WRONG("refault active or not", "refault"),
 	WRONG("over the dirty limit or not", "dirty_limit"),
+	WRONG("too many shadow nodes or not", "shadow_budget"),
 	{ "looks at a threshold", "decision.taken", "trigger:*", SUMMARY_SUM, 1, NULL, 0 },
 	{ "  passed, and not seen", "decision.missed", "trigger:*", SUMMARY_SUM, 1, NULL, 0 },
 	{ "  seen, and not passed", "decision.needless", "trigger:*", SUMMARY_SUM, 1, NULL, 0 },

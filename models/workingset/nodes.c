@@ -13,6 +13,9 @@
 #include "models/workingset/workingset_impl.h"
 
 #include "models/cgroup/stock.h"
+#include "models/stat/decision.h"
+
+#define BUDGET_SHARE 8u /* pages for which there may be one node: one that is full has eight times as many */
 
 /* On whose list a node is: its owner's, whoever that is by now. */
 static struct memcg *node_memcg(const struct host *host, const struct shadow_node *n)
@@ -75,11 +78,18 @@ static uint64_t count(struct task *t, const struct shrinker *s, struct memcg *m,
 {
 	struct workingset_state *ws = s->owner;
 	uint64_t nodes = list_lru_count_one(&ws->shadow_nodes, m, node);
-	uint64_t most;
+	uint64_t pages, most;
 
 	if (!nodes)
 		return SHRINK_EMPTY;
-	most = ws->budget->pages(t, m, node) / 8;
+	pages = ws->budget->pages(t, m, node);
+	most = pages / BUDGET_SHARE;
+	if (ws->budget->truth) {
+		uint64_t right = ws->budget->truth(m, node);
+
+		decision_taken(host_of(t), DECISION_SHADOW_BUDGET, nodes > most, nodes > right / BUDGET_SHARE,
+			       pages > right ? pages - right : right - pages);
+	}
 	return nodes > most ? nodes - most : 0;
 }
 

@@ -56,6 +56,8 @@ void workingset_shadow_gone(struct host *host, uint64_t nr);
 struct shadow_budget_ops {
 	/* Pages whose eighth is the most shadow nodes that (m, node) may have; count_shadow_nodes(). */
 	uint64_t (*pages)(struct task *t, struct memcg *m, uint32_t node);
+	/* The same at this instant by counters that are not stale; in a step, at no cost. NULL: it is. */
+	uint64_t (*truth)(struct memcg *m, uint32_t node);
 };
 
 /* /proc/vmstat workingset_nodes of a node; memory.stat workingset_nodereclaim is a stat item. */

@@ -7,20 +7,29 @@
  */
 #include "models/workingset/budget/budget.h"
 
-static uint64_t zone_size(struct task *t, struct memcg *m, uint32_t node)
+static uint64_t zones_and_slab(budget_view *view, struct memcg *m, uint32_t node)
 {
-	const struct lruvec *lruvec;
-	uint64_t pages = 0;
+	const struct lruvec *lruvec = memcg_lruvec(m, node);
+	uint64_t pages = budget_slab(view, m, node);
 
-	stat_flush(t, m, FLUSH_SHRINKER);
-	task_sync(t);
-	lruvec = memcg_lruvec(m, node);
 	for (enum lru_list lru = 0; lru < NR_LRU_LISTS; lru++)
 		pages += lruvec->lru_zone_size[lru];
-	return pages + budget_slab(m, node);
+	return pages;
 }
 
-static const struct shadow_budget_ops ops = { .pages = zone_size };
+static uint64_t zone_size(struct task *t, struct memcg *m, uint32_t node)
+{
+	stat_flush(t, m, FLUSH_SHRINKER);
+	task_sync(t);
+	return zones_and_slab(stat_local_node, m, node);
+}
+
+static uint64_t truth(struct memcg *m, uint32_t node)
+{
+	return zones_and_slab(stat_local_node_exact, m, node);
+}
+
+static const struct shadow_budget_ops ops = { .pages = zone_size, .truth = truth };
 
 MODULE(shadow_budget_lru_zone_size) = {
 	.abi = MEMCGSIM_ABI,

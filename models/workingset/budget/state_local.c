@@ -7,35 +7,34 @@
  */
 #include "models/workingset/budget/budget.h"
 
-static uint64_t exact(struct task *t, struct memcg *m, uint32_t node)
+static uint64_t lru_and_slab(budget_view *view, const struct memcg *m, uint32_t node)
 {
-	int64_t pages = 0, bytes = 0;
+	uint64_t pages = budget_slab(view, m, node);
 
-	cpu_defer(t, m->host->costs->flush_slot * m->host->nr_possible * (NR_LRU_LISTS + 2));
 	for (enum stat_item i = NR_INACTIVE_ANON; i <= NR_UNEVICTABLE; i++)
-		pages += budget_clamp(stat_local_node_exact(m, node, i));
-	for (enum stat_item i = NR_SLAB_RECLAIMABLE_B; i <= NR_SLAB_UNRECLAIMABLE_B; i++)
-		bytes += budget_clamp(stat_local_node_exact(m, node, i)) / PAGE_SIZE;
-	return (uint64_t)(pages + bytes);
+		pages += (uint64_t)budget_clamp(view(m, node, i));
+	return pages;
 }
 
-static uint64_t flushed(struct task *t, struct memcg *m, uint32_t node)
+static uint64_t truth(struct memcg *m, uint32_t node)
 {
-	uint64_t pages = 0;
-
-	stat_flush(t, m, FLUSH_SHRINKER);
-	task_sync(t);
-	for (enum stat_item i = NR_INACTIVE_ANON; i <= NR_UNEVICTABLE; i++)
-		pages += (uint64_t)budget_clamp(stat_local_node(m, node, i));
-	return pages + budget_slab(m, node);
+	return lru_and_slab(stat_local_node_exact, m, node);
 }
 
 static uint64_t state_local(struct task *t, struct memcg *m, uint32_t node)
 {
-	return m->host->kernel_version < 606 ? exact(t, m, node) : flushed(t, m, node);
+	const struct host *host = m->host;
+
+	if (host->kernel_version < 606) {
+		cpu_defer(t, host->costs->flush_slot * host->nr_possible * (NR_LRU_LISTS + 2));
+		return truth(m, node);
+	}
+	stat_flush(t, m, FLUSH_SHRINKER);
+	task_sync(t);
+	return lru_and_slab(stat_local_node, m, node);
 }
 
-static const struct shadow_budget_ops ops = { .pages = state_local };
+static const struct shadow_budget_ops ops = { .pages = state_local, .truth = truth };
 
 MODULE(shadow_budget_state_local) = {
 	.abi = MEMCGSIM_ABI,
