@@ -6,6 +6,8 @@
 
 #include "models/cgroup/life.h"
 #include "models/host/ledger.h"
+#include "models/page/page_impl.h"
+#include "models/reclaim/reclaim.h"
 #include "models/stat/stat.h"
 
 #define MOST 64
@@ -170,13 +172,109 @@ static void test_populated(void **state)
 	fixture_close(&x.f);
 }
 
+/* ---- a machine that is full of cgroups ---- */
+
+static uint64_t kernel_bytes(const struct host *host)
+{
+	return percpu_populated(host) + slab_pages(host) * PAGE_SIZE;
+}
+
+/* Its memory is what the kernel has for them, and comes back with the last; then there is room again. */
+static void filled(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+	struct host *host = x->f.host;
+	struct memcg *m, *first = NULL;
+	enum cgroup_error error = CGROUP_OK;
+	uint64_t used = frames_used(host);
+	uint32_t nr = 0;
+	char name[16];
+
+	for (; error == CGROUP_OK; nr++) {
+		snprintf(name, sizeof name, "c%u", nr);
+		error = cgroup_mkdir(t, x->p, name, &m);
+		first = first ? first : m;
+	}
+	assert_int_equal(error, CGROUP_NO_PERCPU);
+	assert_true(nr > 100);
+	assert_int_equal(frames_used(host) - used, kernel_bytes(host) / PAGE_SIZE);
+	assert_true(kernel_bytes(host) > host->memory / 100 * 95);
+	assert_false(node_above(host, 0, WMARK_MIN));
+	while (x->p->first_child) {
+		m = x->p->first_child;
+		if (m->life == MEMCG_ONLINE)
+			cgroup_rmdir(t, m);
+		else
+			settle(t);
+		while (x->p->first_child && x->p->first_child->life != MEMCG_ONLINE)
+			settle(t);
+	}
+	assert_true(kernel_bytes(host) < host->memory / 100 * 60);
+	assert_int_equal(frames_used(host) - used, kernel_bytes(host) / PAGE_SIZE);
+	assert_int_equal(cgroup_mkdir(t, x->p, "again", &m), CGROUP_OK);
+}
+
+static void test_filled(void **state)
+{
+	struct trial x = { 0 };
+
+	(void)state;
+	fixture_open(&x.f, "schema: 1\nscenario: test\nkernel: v6.12\n"
+			   "host: { cpus: 64, nodes: 1, memory: 64MiB }\ncgroups: [ { name: p } ]\n");
+	x.p = memcg_find(x.f.host, "/p");
+	fixture_spawn(&x.f, 0, filled, &x);
+	sim_run(x.f.host->sim, 3600 * SIM_SEC);
+	assert_null(sim_error(x.f.host->sim));
+	assert_int_equal(x.f.ended, 1);
+	assert_true(fixture_holds(&x.f));
+	fixture_close(&x.f);
+}
+
+/* Page cache has to make way for cgroups, and gives those back that it alone has kept. */
+static void squeezed(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+	struct host *host = x->f.host;
+	struct file_object *file = file_create(host, 100000);
+	uint32_t nr = 0;
+	struct memcg *m, *failed;
+	char name[16];
+
+	for (; nr < 600; nr++) {
+		snprintf(name, sizeof name, "c%u", nr);
+		assert_int_equal(cgroup_mkdir(t, x->p, name, &m), CGROUP_OK);
+		for (uint32_t i = 0; i < 20; i++)
+			assert_int_not_equal(file_read(t, m, file, nr * 20 + i, &failed), FILE_NOMEM);
+		cgroup_rmdir(t, m);
+		task_sleep(t, 10 * SIM_MS);
+	}
+	settle(t);
+	assert_true(x->p->nr_dying_descendants < 500);
+	assert_true(x->p->nr_dying_descendants > 20);
+}
+
+static void test_squeezed(void **state)
+{
+	struct trial x = { 0 };
+
+	(void)state;
+	fixture_open(&x.f, "schema: 1\nscenario: test\nkernel: v6.12\n"
+			   "host: { cpus: 64, nodes: 1, memory: 96MiB }\ncgroups: [ { name: p } ]\n");
+	x.p = memcg_find(x.f.host, "/p");
+	fixture_spawn(&x.f, 0, squeezed, &x);
+	sim_run(x.f.host->sim, 60 * SIM_SEC);
+	assert_null(sim_error(x.f.host->sim));
+	assert_int_equal(x.f.ended, 1);
+	assert_true(fixture_holds(&x.f));
+	fixture_close(&x.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_released),
-		cmocka_unit_test(test_limited),
-		cmocka_unit_test(test_populated),
+		cmocka_unit_test(test_sizes),   cmocka_unit_test(test_released),
+		cmocka_unit_test(test_limited), cmocka_unit_test(test_populated),
+		cmocka_unit_test(test_filled),  cmocka_unit_test(test_squeezed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,7 @@ static void build(struct run *run)
 	list_lru_build(host);
 	workingset_build(host);
 	page_build(host);
+	ledger_start(host);
 	backing_build(host);
 	pressure_build(host);
 	stat_build(host);

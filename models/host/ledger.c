@@ -10,6 +10,7 @@
 #include "models/cgroup/stock.h"
 #include "models/host/policies.h"
 #include "models/page/page_impl.h"
+#include "models/reclaim/reclaim.h"
 #include "models/stat/stat.h"
 #include "sim/module.h"
 
@@ -68,7 +69,8 @@ struct ledger_state {
 	uint64_t slab_pages, boot_pages;
 	uint64_t live[NR_STRUCTURE_CLASSES]; /* bytes as allocated, per-CPU ones on all possible CPUs */
 	uint64_t made, refused;
-	bool early; /* dying_percpu: released_at_offline */
+	bool early;        /* dying_percpu: released_at_offline */
+	bool takes_frames; /* from the first cgroup that is made, or what the scenario says of the boot, on */
 };
 
 static uint32_t size_index(uint32_t bytes)
@@ -88,8 +90,15 @@ static uint32_t kmalloc_size(uint32_t bytes)
 	return bytes == size ? size : size == 104 ? 128 : size == 1200 ? 2048 : size;
 }
 
-static void count_slabs(struct ledger_state *l, uint32_t i)
+/* What slabs and per-CPU pages are by now they have as frames. */
+static void take_frames(struct host *host)
 {
+	frames_of_kernel(host, slab_pages(host) + percpu_populated(host) / PAGE_SIZE);
+}
+
+static void count_slabs(struct host *host, uint32_t i)
+{
+	struct ledger_state *l = host->ledger;
 	uint64_t per_slab = sizes[i].pages * PAGE_SIZE / sizes[i].bytes;
 	uint64_t need = (l->objects[i] + per_slab - 1) / per_slab, before = l->slabs[i];
 
@@ -98,6 +107,8 @@ static void count_slabs(struct ledger_state *l, uint32_t i)
 	else if (l->slabs[i] > need + MIN_PARTIAL)
 		l->slabs[i] = need + MIN_PARTIAL;
 	l->slab_pages += (l->slabs[i] - before) * sizes[i].pages;
+	if (l->slabs[i] != before && l->takes_frames)
+		take_frames(host);
 }
 
 void slab_get(struct host *host, uint32_t bytes)
@@ -105,7 +116,7 @@ void slab_get(struct host *host, uint32_t bytes)
 	uint32_t i = size_index(bytes);
 
 	host->ledger->objects[i]++;
-	count_slabs(host->ledger, i);
+	count_slabs(host, i);
 }
 
 void slab_put(struct host *host, uint32_t bytes)
@@ -113,7 +124,7 @@ void slab_put(struct host *host, uint32_t bytes)
 	uint32_t i = size_index(bytes);
 
 	host->ledger->objects[i]--;
-	count_slabs(host->ledger, i);
+	count_slabs(host, i);
 }
 
 uint64_t slab_pages(const struct host *host)
@@ -232,10 +243,36 @@ static void give(struct host *host, struct memcg_structures *ms, const struct st
 		}
 }
 
-/* Is there memory for one more? The kernel's own takes no frames here, so it is compared with them. */
-static bool has_memory(const struct host *host)
+/* Allocations of the kernel wake kswapd as others do. */
+static void wake_kswapds(struct task *t)
 {
-	return percpu_populated(host) + (slab_pages(host) + frames_used(host)) * PAGE_SIZE < host->memory;
+	const struct host *host = host_of(t);
+
+	for (uint32_t node = 0; node < host->nr_nodes; node++)
+		if (!node_above(host, node, WMARK_LOW))
+			kswapd_wake(t, node);
+}
+
+static bool some_node_above_min(const struct host *host)
+{
+	uint32_t node = 0;
+
+	while (node < host->nr_nodes && !node_above(host, node, WMARK_MIN))
+		node++;
+	return node < host->nr_nodes;
+}
+
+/* __alloc_pages_slowpath() in short: reclaims until there is room, or gives up. */
+static bool has_memory(struct task *t)
+{
+	uint32_t retries = MAX_RECLAIM_RETRIES;
+
+	while (!some_node_above_min(host_of(t))) {
+		if (!retries-- || !reclaim_direct(t))
+			return false;
+		task_sync(t);
+	}
+	return true;
 }
 
 /* A charge may wait, and the run may end meanwhile: the cgroup has its structures when all are paid for. */
@@ -244,8 +281,10 @@ enum cgroup_error ledger_make(struct task *t, struct memcg *m)
 	struct host *host = m->host;
 	uint32_t nr = percpu_blocks(host), block = 0;
 
-	if (!has_memory(host) || !charge_all(t, m))
-		return has_memory(host) ? CGROUP_NO_MEMORY : CGROUP_NO_PERCPU;
+	if (!has_memory(t))
+		return CGROUP_NO_PERCPU;
+	if (!charge_all(t, m))
+		return CGROUP_NO_MEMORY;
 	task_sync(t);
 	m->structures = sim_alloc(host->sim, structures_size(nr));
 	*m->structures = (struct memcg_structures){
@@ -254,6 +293,9 @@ enum cgroup_error ledger_make(struct task *t, struct memcg *m)
 	for (uint32_t i = 0; i < nr_structures; i++)
 		take(host, m->structures, &structures[i], &block);
 	host->ledger->made++;
+	host->ledger->takes_frames = true;
+	take_frames(host);
+	wake_kswapds(t);
 	return CGROUP_OK;
 }
 
@@ -278,6 +320,7 @@ void ledger_rmdir(struct memcg *m)
 		return;
 	give_those(m, m->structures->files, false, false);
 	m->structures->files = false;
+	take_frames(m->host);
 }
 
 static void uncharge_those(struct task *t, struct memcg *m, bool percpu_stat, bool others)
@@ -301,6 +344,7 @@ void ledger_release_percpu(struct task *t, struct memcg *m)
 	task_sync(t);
 	give_those(m, false, true, false);
 	m->structures->percpu_stat = false;
+	take_frames(m->host);
 }
 
 void ledger_free(struct task *t, struct memcg *m)
@@ -312,6 +356,7 @@ void ledger_free(struct task *t, struct memcg *m)
 	uncharge_those(t, m, ms->percpu_stat, true);
 	task_sync(t);
 	give_those(m, ms->files, ms->percpu_stat, true);
+	take_frames(m->host);
 	sim_free(m->host->sim, ms, structures_size(ms->nr_percpu));
 	m->structures = NULL;
 }
@@ -420,6 +465,15 @@ void ledger_check(const struct scenario *s, struct complaints *c)
 		complain(c, option_where(boot, "percpu"), "percpu: the host has less memory");
 	else if (boot->slab >= host->memory - boot->percpu)
 		complain(c, option_where(boot, "slab"), "slab: the host has less memory, beside percpu");
+}
+
+void ledger_start(struct host *host)
+{
+	const struct kernel_memory *boot = scenario_section(host->scenario, "kernel_memory");
+
+	host->ledger->takes_frames = boot->percpu || boot->slab;
+	if (host->ledger->takes_frames)
+		take_frames(host);
 }
 
 void ledger_build(struct host *host)

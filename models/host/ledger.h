@@ -65,6 +65,7 @@ uint64_t slab_pages(const struct host *host); /* meminfo.Slab, in pages */
 /* What the machine has at boot has to fit in it. */
 void ledger_check(const struct scenario *s, struct complaints *c);
 void ledger_build(struct host *host);
+void ledger_start(struct host *host); /* when there are frames: what the machine had at boot takes some */
 void ledger_sample(struct host *host, sim_time_t now);
 void ledger_finish(struct host *host);
 

@@ -202,6 +202,54 @@ uint64_t frames_used(const struct host *host)
 	return used;
 }
 
+/* From the first zone of the node above its mark; when none is, from whatever the ordinary one has. */
+static bool kernel_takes(struct host *host, uint32_t nid)
+{
+	struct page_state *ps = host->pages;
+	struct page_zone *zone = node_zone(host, nid);
+
+	while (zone && !zone_above(zone, WMARK_MIN))
+		zone = node_zone_next(host, zone);
+	if (!zone)
+		zone = node_zone(host, nid);
+	if (!zone->nr_free)
+		return false;
+	push(ps->pages, &zone->kernel, zone_take(ps, zone, nid));
+	zone->nr_kernel++;
+	ps->nr_kernel++;
+	return true;
+}
+
+static bool kernel_gives(struct host *host, uint32_t nid)
+{
+	struct page_state *ps = host->pages;
+	struct page_zone *zone = node_zone(host, nid);
+
+	while (zone && !zone->nr_kernel)
+		zone = node_zone_next(host, zone);
+	if (!zone)
+		return false;
+	push(ps->pages, &zone->free, pop(ps->pages, &zone->kernel));
+	zone->nr_kernel--;
+	zone->nr_free++;
+	ps->nr_kernel--;
+	return true;
+}
+
+void frames_of_kernel(struct host *host, uint64_t nr)
+{
+	struct page_state *ps = host->pages;
+	uint32_t failed = 0;
+
+	for (uint32_t nid = ps->kernel_node; ps->nr_kernel != nr && failed < host->nr_nodes;
+	     nid = (nid + 1) % host->nr_nodes) {
+		bool done = ps->nr_kernel < nr ? kernel_takes(host, nid) : kernel_gives(host, nid);
+
+		failed = done ? 0 : failed + 1;
+		ps->kernel_node = (nid + 1) % host->nr_nodes;
+	}
+}
+
 void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint32_t object, uint32_t index,
 		  uint32_t flags)
 {

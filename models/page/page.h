@@ -96,6 +96,8 @@ enum watermark { WMARK_MIN, WMARK_LOW, WMARK_HIGH, NR_WMARKS };
 struct page_zone {
 	struct spinlock lock; /* class "&zone->lock" */
 	frame_t free;         /* a stack */
+	frame_t kernel;       /* those that kernel memory has, a stack */
+	uint64_t nr_kernel;
 	frame_t fresh, end;   /* never used so far */
 	frame_t first;        /* of its frames */
 	uint64_t nr_free;
@@ -135,6 +137,8 @@ struct page_state {
 	uint32_t nr_zones;           /* nr_nodes, and one more where there is a ZONE_DMA */
 	frame_t dma_end;             /* frames below are ZONE_DMA's */
 	struct page_cpu_list *lists; /* [cpu * nr_zones + zone] */
+	uint64_t nr_kernel;          /* frames that kernel memory has */
+	uint32_t kernel_node;        /* whose turn it is to give it one, or get one back */
 	uint32_t batch;              /* PAGEVEC_SIZE */
 	bool node_lock;              /* lru_lock: per_node */
 	struct lock_class *lru_class, *cache_class;

@@ -71,6 +71,12 @@ void frame_free(struct task *t, struct host *host, frame_t frame);
 /* drain_all_pages(), but of the running CPU alone: its free frames go back to their nodes. */
 void frames_drain(struct task *t, struct host *host);
 uint64_t frames_used(const struct host *host);
+/*
+ * The kernel's own memory (models/host/ledger.h) is to have so many frames, spread over the nodes: they come
+ * from the free ones of the zones, whatever the watermarks, and go back there. No time passes. It may be left
+ * with fewer, and then the machine is full.
+ */
+void frames_of_kernel(struct host *host, uint64_t nr);
 void frames_build(struct host *host);
 
 /* The zones of a node, in the order in which allocations come to them; NULL after the last. */
