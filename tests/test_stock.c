@@ -90,22 +90,37 @@ static void crowd(struct task *t, void *arg)
 	assert_int_equal(memcg_stocked(f->host, group(f, 8)), 31); /* the last to come is in */
 }
 
-/* A slot that would exceed a batch is given back whole. */
+/* Pages that the counters have and nobody uses go into the stock. */
+static void refill(struct task *t, struct memcg *m, uint32_t nr)
+{
+	struct cgroup_state *cgroups = m->host->cgroups;
+
+	task_sync(t);
+	m->memory.in_flight += nr;
+	m->memory.usage += nr;
+	m->parent->memory.usage += nr;
+	cgroups->walks++;
+	stock_refill(t, m, nr);
+	cgroups->walks--;
+}
+
+/* A slot that would exceed a batch is given back whole; so it is where another's pages had to leave for it. */
 static void overfull(struct task *t, void *arg)
 {
 	struct fixture *f = arg;
-	struct memcg *m = group(f, 0);
+	struct memcg *m = group(f, 0), *other = group(f, 1);
 
 	charge(t, m, 1);
-	task_sync(t);
-	m->memory.in_flight += 2; /* two pages that the counters have and nobody uses */
-	m->memory.usage += 2;
-	m->parent->memory.usage += 2;
-	f->host->cgroups->walks++;
-	stock_refill(t, m, 2);
-	f->host->cgroups->walks--;
+	refill(t, m, 2);
 	assert_int_equal(memcg_stocked(f->host, m), 0);
 	assert_int_equal(memcg_current(m), 1);
+	charge(t, other, 1);
+	refill(t, m, 1000);
+	assert_int_equal(memcg_stocked(f->host, m), 0);
+	assert_int_equal(memcg_current(m), 1);
+	assert_int_equal(memcg_stocked(f->host, other), 0);
+	assert_int_equal(memcg_current(other), 1);
+	assert_int_equal(other->nr_stocks, 0);
 }
 
 static void run_task(const char *text, void (*run)(struct task *t, void *arg))

@@ -58,7 +58,7 @@ void stock_refill(struct task *t, struct memcg *m, uint32_t nr)
 {
 	struct host *host = m->host;
 	struct stock_slot *slot = slot_for(host, stock_of(t, m), m);
-	struct stock_slot old = { 0 };
+	struct stock_slot old = { 0 }, whole = { 0 };
 
 	shared_step(t);
 	cpu_defer(t, host->costs->refill_stock);
@@ -69,9 +69,11 @@ void stock_refill(struct task *t, struct memcg *m, uint32_t nr)
 	slot->memcg = m;
 	slot->nr += nr;
 	if (slot->nr > host->charge_batch)
-		old = slot_take(slot);
+		whole = slot_take(slot);
 	if (old.memcg)
 		slot_give_back(t, &old);
+	if (whole.memcg)
+		slot_give_back(t, &whole);
 }
 
 /* drain_local_stock(): everything, whoever's. */

@@ -108,7 +108,7 @@ static void check_stamps(const struct host *host, struct record *record)
 {
 	const uint64_t last = ((uint64_t)1 << workingset_stamp_bits(host)) - 1;
 	const struct shadow_fields f = {
-		.workingset = true, .node = host->nr_nodes - 1, .css_id = host->cgroups->nr, .stamp = last
+		.workingset = true, .node = host->nr_nodes - 1, .css_id = MOST_CSS_IDS, .stamp = last
 	};
 	/* By way of a slot, which holds 63 bits. */
 	const struct shadow_fields back = shadow_unpack(host,
