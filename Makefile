@@ -30,7 +30,7 @@ SRC := $(sort $(shell find sim models -name '*.c'))
 BENCH_SRC := $(sort $(wildcard bench/*.c))
 TESTS := $(patsubst tests/%.c,%,$(sort $(wildcard tests/test_*.c)))
 PLUGINS := $(patsubst tests/%.c,%,$(sort $(wildcard tests/plugin_*.c)))
-CHECKED_C := $(SRC) $(BENCH_SRC) $(wildcard tests/*.c)
+CHECKED_C := $(SRC) $(BENCH_SRC) $(wildcard tests/*.c) $(wildcard examples/*.c)
 CHECKED_H := $(sort $(shell find sim models bench tests -name '*.h'))
 
 .PHONY: all debug san deps demo check check-build bench docs lint format install clean help force

@@ -65,10 +65,8 @@ static void test_line(void **state)
 	assert_true(least > 60);
 }
 
-static double value(const struct fixture *f, const char *metric, const char *entity)
+static double value(const struct record *r, const char *metric, const char *entity)
 {
-	const struct record *r = f->run.record;
-
 	for (uint32_t i = 0; i < r->nr_values; i++)
 		if (!strcmp(r->metrics[r->values[i].metric].name, metric) &&
 		    !strcmp(r->entities[r->values[i].entity], entity))
@@ -76,55 +74,68 @@ static double value(const struct fixture *f, const char *metric, const char *ent
 	return -1;
 }
 
+static struct record *run_whole(const char *rest)
+{
+	struct complaints *c = complaints_new();
+	char whole[800];
+	struct scenario_set *set;
+	struct record *r;
+
+	assert_true(modules_init());
+	snprintf(whole, sizeof whole,
+		 "schema: 1\nscenario: test\nkernel: v6.12\nhost: { cpus: 2, nodes: 1, memory: 256MiB }\n%s",
+		 rest);
+	set = scenario_load(&(struct scenario_source){ .path = "test.yaml", .text = whole }, c);
+	if (!set)
+		complaints_print(c, stderr);
+	assert_non_null(set);
+	r = run_one(&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
+	if (!record_ended(r)->done)
+		fail_msg("%s", record_ended(r)->error);
+	assert_int_equal(record_invariants_broken(r), 0);
+	scenario_free(set);
+	complaints_free(c);
+	return r;
+}
+
 /* What is all pinned ends at a limit, on the day that rate and size give: nobody is there to be killed. */
 static void test_end(void **state)
 {
-	struct fixture f;
-	uint32_t made;
+	struct record *r = run_whole("cgroups: [ { name: p, memory.max: 4MiB } ]\n"
+				     "tasks: [ { workload: cgroup_churn, parent: /p, rate: 1, lifetime: 1s,\n"
+				     "           pages: 0, pinned: 100%, until_refused: true } ]\n"
+				     "run: { until: done }\n");
+	double made = value(r, "cgroup.made", "all");
 
 	(void)state;
-	fixture_open(&f, "schema: 1\nscenario: test\nkernel: v6.12\n"
-			 "host: { cpus: 2, nodes: 1, memory: 256MiB }\n"
-			 "cgroups: [ { name: p, memory.max: 4MiB } ]\n"
-			 "tasks: [ { workload: cgroup_churn, parent: /p, rate: 1, lifetime: 1s, pages: 0,\n"
-			 "           pinned: 100%, until_refused: true } ]\n");
-	sim_run(f.host->sim, 3600 * SIM_SEC);
-	assert_null(sim_error(f.host->sim));
-	made = f.host->cgroups->root->nr_dying_descendants;
 	assert_true(made > 100 && made < 1000);
-	assert_true(fixture_holds(&f));
-	assert_int_equal(value(&f, "cgroup.refused", "ENOMEM: no memory"), 1);
-	assert_int_equal(value(&f, "cgroup.refused", "ENOSPC: no id"), -1);
-	assert_int_equal(value(&f, "cgroup.made", "all"), made);
-	assert_int_equal(value(&f, "cgroup.leftover.pinned", "all"), made);
+	assert_int_equal(value(r, "cgroup.refused", "ENOMEM: no memory"), 1);
+	assert_int_equal(value(r, "cgroup.refused", "ENOSPC: no id"), -1);
+	assert_int_equal(value(r, "nr_dying_descendants", "/"), made);
+	assert_int_equal(value(r, "cgroup.leftover.pinned", "all"), made);
 	/* One a second, at random. */
-	assert_true(value(&f, "cgroup.refused_at", "ENOMEM: no memory") > 0.8e9 * made);
-	assert_true(value(&f, "cgroup.refused_at", "ENOMEM: no memory") < 1.2e9 * made);
-	fixture_close(&f);
+	assert_true(value(r, "cgroup.refused_at", "ENOMEM: no memory") > 0.8e9 * made);
+	assert_true(value(r, "cgroup.refused_at", "ENOMEM: no memory") < 1.2e9 * made);
+	record_free(r);
 }
 
-/* What nobody removes is live and empty, and its ids are taken; caches that are dropped change nothing. */
+/* What nobody removes is live and empty; caches that are dropped change nothing about it. */
 static void test_forgotten(void **state)
 {
-	struct fixture f;
+	struct record *r = run_whole(
+		"tasks: [ { workload: cgroup_churn, rate: 100, lifetime: 10ms, most: 1000,\n"
+		"           removed: 25% } ]\n"
+		"events: [ { at: 1s, every: 1s, cgroup: /, drop_caches: true } ]\n"
+		"run: { until: 30s }\n");
 
 	(void)state;
-	fixture_open(
-		&f,
-		"schema: 1\nscenario: test\nkernel: v6.12\n"
-		"host: { cpus: 2, nodes: 1, memory: 256MiB }\n"
-		"tasks: [ { workload: cgroup_churn, rate: 100, lifetime: 10ms, most: 1000, removed: 25% } ]\n"
-		"events: [ { at: 1s, every: 1s, cgroup: /, drop_caches: true } ]\n"
-		"run: { until: 100s }\n");
-	sim_run(f.host->sim, 100 * SIM_SEC);
-	assert_null(sim_error(f.host->sim));
-	assert_true(fixture_holds(&f));
-	assert_int_equal(value(&f, "nr_dying_descendants", "/"), 0);
-	assert_true(value(&f, "cgroup.leftover.empty", "all") > 700);
-	assert_true(value(&f, "cgroup.leftover.empty", "all") < 800);
-	assert_int_equal(value(&f, "cgroup.made", "all"),
-			 value(&f, "cgroup.removed", "all") + value(&f, "nr_descendants", "/"));
-	fixture_close(&f);
+	assert_int_equal(value(r, "nr_dying_descendants", "/"), 0);
+	assert_true(value(r, "cgroup.leftover.empty", "all") > 700);
+	assert_true(value(r, "cgroup.leftover.empty", "all") < 800);
+	assert_int_equal(value(r, "cgroup.made", "all"), 1000);
+	assert_int_equal(value(r, "cgroup.made", "all"),
+			 value(r, "cgroup.removed", "all") + value(r, "nr_descendants", "/"));
+	record_free(r);
 }
 
 int main(void)

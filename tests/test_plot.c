@@ -100,6 +100,31 @@ static void add_work(struct record *r, uint32_t depth)
 	record_module(r, "stat_update", "rstat_none");
 }
 
+/* What figures of dying cgroups show: some, by class, and the end of it. */
+static void add_dying(struct record *r, const struct histogram *h, uint32_t nr)
+{
+	static const struct metric dying = { "nr_dying_descendants", "1", METRIC_GAUGE, "" };
+	static const struct metric bytes = { "ledger.bytes", "bytes", METRIC_GAUGE, "" };
+	static const struct metric refused = { "cgroup.refused_at", "ns", METRIC_GAUGE, "" };
+	static const struct metric percpu = { "meminfo.Percpu", "bytes", METRIC_GAUGE, "" };
+	static const struct metric slab = { "meminfo.Slab", "bytes", METRIC_GAUGE, "" };
+	static const struct metric offline = { "cgroup.offline_latency", "ns", METRIC_DISTRIBUTION, "" };
+	static const char *const classes[] = { "memcg", "lruvec", "percpu_stat", "percpu_base", "kernfs" };
+
+	for (uint32_t i = 0; i < 20; i++) {
+		record_sample(r, &dying, "/", i * SIM_SEC, i * nr);
+		for (size_t k = 0; k < sizeof(classes) / sizeof(classes[0]); k++)
+			record_sample(r, &bytes, classes[k], i * SIM_SEC, i << 20);
+	}
+	record_summary(r, &dying, "/", 19);
+	record_summary(r, &bytes, "percpu_stat", 19 << 20);
+	record_summary(r, &refused, nr > 1 ? "ENOSPC: no id" : "ENOMEM: no per-CPU memory", 864e11 * nr);
+	record_summary(r, &percpu, "all", 1 << 30);
+	record_summary(r, &slab, "all", 1 << 28);
+	record_histogram(r, &offline, "all", h);
+	record_module(r, "dying_percpu", "until_freed");
+}
+
 /* Half of what a daemon decided was wrong. */
 static void add_decisions(struct record *r)
 {
@@ -115,8 +140,9 @@ static void add_decisions(struct record *r)
 /* Names that would do harm in a command, and that a data file has to carry. */
 static void add_run(struct store *s, const char *variant, uint64_t latency_ns, uint32_t nr)
 {
-	static const char *const params[] = { "{}", "{\"tasks[0].count\": \"2\"}",
-					      "{\"tasks[0].count\": \"9\"}" };
+	static const char *const params[] = { "{}",
+					      "{\"tasks[0].count\": \"2\", \"host.possible_cpus\": \"8\"}",
+					      "{\"tasks[0].count\": \"9\", \"host.possible_cpus\": \"16\"}" };
 
 	struct record *r = record_new(100);
 	struct histogram h;
@@ -137,6 +163,7 @@ static void add_run(struct store *s, const char *variant, uint64_t latency_ns, u
 		record_sample(r, &age, "all", i * SIM_MS, (i % 10) * 1e6);
 	}
 	add_memory(r, &h, nr);
+	add_dying(r, &h, nr);
 	add_locks(r, latency_ns);
 	add_work(r, nr);
 	add_decisions(r);
@@ -270,6 +297,18 @@ static void figures_show_what_is_there(void **state)
 	assert_non_null(strstr(text, "of worker"));
 	assert_non_null(strstr(text, "rstat_none"));
 	free(text);
+	text = draw_text(state, "dying-over-days", "third");
+	assert_non_null(strstr(text, "in the kernel for cgroups, third"));
+	free(text);
+	text = draw_text(state, "dying-bytes-against-cpus", NULL);
+	assert_non_null(strstr(text, "1 node, until_freed"));
+	free(text);
+	text = draw_text(state, "offline-latency-cdf", NULL);
+	assert_non_null(strstr(text, "Latency of removals"));
+	free(text);
+	text = draw_text(state, "time-to-end", NULL);
+	assert_non_null(strstr(text, "ends of ids (ENOSPC)"));
+	free(text);
 	text = draw_text(state, "wrong-decisions", NULL);
 	assert_non_null(strstr(text, "victim:d"));
 	assert_non_null(strstr(text, "4 of 8"));
@@ -312,7 +351,7 @@ static void what_cannot_be_drawn_is_said(void **state)
 	char *path = scratch_path(state, "x.png"), *nowhere = scratch_path(state, "none/x.png");
 
 	refuses(state, &(struct plot_request){ FIGURES, "no-such", .format = PLOT_PNG, .output = path },
-		"there is no figure 'no-such'; there are: error-by-period-and-cpus, ");
+		"there is no figure 'no-such'; there are: dying-bytes-against-cpus, ");
 	refuses(state, &(struct plot_request){ FIGURES, "../read-latency-cdf", .output = path },
 		"there is no figure");
 	refuses(state,

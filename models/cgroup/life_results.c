@@ -104,30 +104,44 @@ static bool is_empty(const struct memcg *m)
  * Pages in folio batches are on no list yet, but nothing keeps them from getting there. Cgroups below it, all
  * of which are removed, keep it as long as they are kept.
  */
-static bool is_reclaimable(const struct memcg *m)
+static bool is_reclaimable(const struct memcg *m, const bool *batched)
 {
-	if (m->nr_pins || m->nr_swap || !(m->nr_children || evictable(m)))
+	if (m->nr_pins || m->nr_swap || !(m->nr_children || batched[m->id] || evictable(m)))
 		return false;
 	for (const struct memcg *child = m->first_child; child; child = child->next_sibling)
-		if (child->life == MEMCG_OFFLINE && !is_reclaimable(child))
+		if (child->life == MEMCG_OFFLINE && !is_reclaimable(child, batched))
 			return false;
 	return true;
 }
 
+/* Whose pages are on their way to a list. */
+static void find_batched(const struct host *host, bool *batched)
+{
+	for (uint32_t cpu = 0; cpu < host->nr_cpus; cpu++) {
+		const struct folio_batch *batch = &host->pages->cpus[cpu].add;
+
+		for (uint32_t i = 0; i < batch->nr; i++)
+			batched[host->pages->pages[batch->frames[i]].memcg] = true;
+	}
+}
+
 struct cgroup_leftovers cgroup_leftovers(const struct host *host)
 {
+	bool *batched = sim_alloc(host->sim, host->cgroups->nr * sizeof *batched);
 	struct cgroup_leftovers l = { 0 };
 	struct memcg *m;
 
+	find_batched(host, batched);
 	for (uint32_t i = 1; (m = memcg_at(host->cgroups, &i)); i++)
 		if (m->life == MEMCG_ONLINE)
 			l.empty += is_empty(m);
 		else if (m->life != MEMCG_OFFLINE)
 			l.passing++;
-		else if (is_reclaimable(m))
+		else if (is_reclaimable(m, batched))
 			l.reclaimable++;
 		else
 			l.pinned++;
+	sim_free(host->sim, batched, host->cgroups->nr * sizeof *batched);
 	return l;
 }
 
