@@ -104,7 +104,7 @@ static void refill(struct task *t, struct memcg *m, uint32_t nr)
 	cgroups->walks--;
 }
 
-/* A slot that would exceed a batch is given back whole; so it is where another's pages had to leave for it. */
+/* A slot that would exceed a batch is given back whole, even if another's pages had to leave for it. */
 static void overfull(struct task *t, void *arg)
 {
 	struct fixture *f = arg;

@@ -118,6 +118,7 @@ static void release(struct task *t, struct work *work)
 	stat_leave(m);
 	assert(!m->memory.usage && !m->nr_charged && !m->swap.usage);
 	memcg_leave(m);
+	memcg_put_css_id(m); /* memcg_id: until_freed */
 	m->life = MEMCG_GONE;
 	mutex_unlock(t, &m->host->cgroups->life->mutex);
 	task_sync(t);
@@ -207,7 +208,7 @@ static void css_offline(struct task *t, struct memcg *m)
 			ops->lruvec_offline(t, m->lruvecs[node]);
 	memcg_drain_all_stock(t, m);
 	task_sync(t);
-	if (!m->nr_swap)
+	if (!m->nr_swap && !host->cgroups->ids_until_freed)
 		memcg_put_css_id(m);
 	if (ledger_releases_early(m)) {
 		m->nr_pins++;
