@@ -21,6 +21,9 @@ struct device_request;
  */
 void disk_read(struct task *t, struct disk *d, uint32_t nr);
 void disk_write(struct task *t, struct disk *d, uint32_t nr);
+/* A page more of files on it: false: there is no room. And nr pages fewer. */
+bool disk_take_room(struct disk *d);
+void disk_give_room(struct disk *d, uint64_t nr);
 /* Begins a write that nobody waits for: device.h. */
 void disk_submit(struct task *t, struct disk *d, struct device_request *request);
 /* The disk of that name of the scenario; NULL: a device without latency (a RAM disk). */

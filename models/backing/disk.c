@@ -19,6 +19,7 @@ struct disk_options {
 	uint32_t depth;
 	uint64_t bandwidth; /* bytes a second */
 	uint64_t size;      /* bytes, as swap */
+	uint64_t room;      /* bytes, of files */
 };
 
 static const struct option disk_rows[] = {
@@ -34,10 +35,13 @@ static const struct option disk_rows[] = {
 	       .help = "bytes a second, reads and writes together", .source = "estimate: PCIe 3.0 x4"),
 	OPTION(struct disk_options, size, OPT_BYTES, .fallback = "8GiB", .min = "4KiB", .max = "16TiB",
 	       .help = "what it holds when it is swap"),
+	OPTION(struct disk_options, room, OPT_BYTES, .fallback = "max", .allow_max = true,
+	       .help = "what files on it can still grow by; a write beyond that ends with ENOSPC",
+	       .source = "statvfs(2): f_bavail"),
 };
 static const struct option_table disk_table = OPTION_TABLE("disk", struct disk_options, disk_rows);
 
-enum { READ, WRITE, QUEUED, READ_BYTES, WRITTEN_BYTES };
+enum { READ, WRITE, QUEUED, READ_BYTES, WRITTEN_BYTES, TAKEN, REFUSED };
 
 static const struct metric metrics[] = {
 	[READ] = { "disk.read", "ns", METRIC_DISTRIBUTION, "reads, from issue to completion" },
@@ -45,6 +49,8 @@ static const struct metric metrics[] = {
 	[QUEUED] = { "disk.queued", "1", METRIC_GAUGE, "requests on the device or waiting for it" },
 	[READ_BYTES] = { "disk.read_bytes", "bytes", METRIC_COUNTER, "bytes read" },
 	[WRITTEN_BYTES] = { "disk.written_bytes", "bytes", METRIC_COUNTER, "bytes written" },
+	[TAKEN] = { "disk.room_taken", "bytes", METRIC_GAUGE, "bytes that files on it have grown by" },
+	[REFUSED] = { "disk.enospc", "1", METRIC_COUNTER, "writes to files for which there was no room" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
 
@@ -73,6 +79,7 @@ struct disk {
 	sim_time_t channel_until; /* the channel is busy up to here */
 	struct histogram *times[2];
 	uint64_t pages[2];
+	uint64_t taken, refused;                            /* pages of room, of `room` */
 	struct device_request *under_way, **last_under_way; /* submitted; in the order in which they end */
 	struct task *irq;                                   /* made with the first of them */
 };
@@ -223,6 +230,22 @@ void disk_submit(struct task *t, struct disk *d, struct device_request *request)
 	submit(t, d, request);
 }
 
+/* ---- room for files ---- */
+
+bool disk_take_room(struct disk *d)
+{
+	bool there = d->taken < d->options->room / PAGE_SIZE;
+
+	d->taken += there;
+	d->refused += !there;
+	return there;
+}
+
+void disk_give_room(struct disk *d, uint64_t nr)
+{
+	d->taken -= nr;
+}
+
 /* ---- as swap ---- */
 
 static uint64_t swap_pages(const void *options)
@@ -243,6 +266,9 @@ static void sample(void *device, sim_time_t now)
 	const struct disk *d = device;
 
 	record_sample(d->host->run->record, &metrics[QUEUED], d->name, now, d->busy + d->nr_waiting);
+	if (d->taken)
+		record_sample(d->host->run->record, &metrics[TAKEN], d->name, now,
+			      (double)d->taken * PAGE_SIZE);
 }
 
 static void finish(void *device)
@@ -250,6 +276,10 @@ static void finish(void *device)
 	const struct disk *d = device;
 	struct record *record = d->host->run->record;
 
+	if (d->taken || d->refused) {
+		record_summary(record, &metrics[TAKEN], d->name, (double)d->taken * PAGE_SIZE);
+		record_summary(record, &metrics[REFUSED], d->name, (double)d->refused);
+	}
 	for (int what = READ; what <= WRITE; what++) {
 		if (!d->times[what]->count)
 			continue;

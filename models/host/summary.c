@@ -21,6 +21,7 @@ static const struct summary_row rows[] = {
 	{ "swapped out, pages", "swap.out", "all", SUMMARY_MEAN, 1, NULL, 0 },
 	{ "swapped in, pages", "swap.in", "all", SUMMARY_MEAN, 1, NULL, 0 },
 	{ "found no room in swap, pages", "swap.full", "all", SUMMARY_MEAN, 1, NULL, 0 },
+	{ "tasks ended, disk full", "task.enospc", WORKLOADS, SUMMARY_SUM, 1, NULL, 0 },
 	{ "memory.events max", "memory.events.max", "*", SUMMARY_MAX, 1, NULL, 0 },
 	{ "memory.events high", "memory.events.high", "*", SUMMARY_MAX, 1, NULL, 0 },
 	{ "memory.events oom_kill", "memory.events.oom_kill", "*", SUMMARY_MAX, 1, NULL, 0 },

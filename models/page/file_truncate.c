@@ -63,4 +63,6 @@ void file_truncate(struct task *t, struct file_object *f, uint64_t from)
 	lru_add_drain(t);
 	if (nr)
 		pages_release(t, host, frames, nr);
+	task_sync(t);
+	file_give_room(f, from);
 }

@@ -40,11 +40,58 @@ static void set_dirty(struct task *t, struct file_object *f, uint64_t index, fra
 	mod_lruvec_state(t, page_memcg(host, page), page->node, NR_FILE_DIRTY, 1);
 }
 
+/* ---- room on the disk ---- */
+
+static uint64_t bit(uint64_t index)
+{
+	return (uint64_t)1 << index % 64;
+}
+
+void file_begin_empty(struct file_object *f)
+{
+	if (!f->blocks)
+		f->blocks = arena_array(sim_arena(f->object.host->sim), f->object.nr_pages / 64 + 1,
+					sizeof *f->blocks);
+}
+
+void file_give_room(struct file_object *f, uint64_t from)
+{
+	uint64_t nr = 0;
+
+	for (uint64_t i = from; f->blocks && i < f->object.nr_pages; i++) {
+		nr += !!(f->blocks[i / 64] & bit(i));
+		f->blocks[i / 64] &= ~bit(i);
+	}
+	if (nr && f->disk)
+		disk_give_room(f->disk, nr);
+}
+
+/*
+ * ext4_da_reserve_space(), xfs_bmapi_reserve_delalloc(): where a page will lie is decided when it is written
+ * out, that there is room for it when it is written to. Without any, what is dirty is written, since that
+ * may free some of what was reserved in excess (nothing here), and the write fails.
+ */
+static bool reserve(struct task *t, struct file_object *f, uint64_t index)
+{
+	task_sync(t);
+	if (!f->blocks || f->blocks[index / 64] & bit(index))
+		return true;
+	if (f->disk && !disk_take_room(f->disk)) {
+		writeback_wake(t);
+		return false;
+	}
+	f->blocks[index / 64] |= bit(index);
+	return true;
+}
+
 enum file_result file_write(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
 			    struct memcg **failed)
 {
 	struct host *host = f->object.host;
 	frame_t frame;
+
+	if (!reserve(t, f, index))
+		return FILE_NOSPC;
 	enum file_result result = file_get(t, m, f, index, FILE_FOR_WRITE, &frame, failed);
 
 	if (result == FILE_NOMEM)

@@ -178,7 +178,11 @@ struct disk;
 /* On a RAM disk, unless file_place() names another before its first use. */
 struct file_object *file_create(struct host *host, uint64_t nr_pages);
 void file_place(struct file_object *f, struct disk *disk);
-enum file_result { FILE_HIT, FILE_MISS, FILE_NOMEM };
+/*
+ * It has nothing yet: each page takes room on its disk when it is first written. Once, before its first use.
+ */
+void file_begin_empty(struct file_object *f);
+enum file_result { FILE_HIT, FILE_MISS, FILE_NOMEM, FILE_NOSPC };
 /* One page of a read(2), without the system call's own cost. *failed as in anon_touch(). */
 enum file_result file_read(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
 			   struct memcg **failed);
@@ -196,6 +200,7 @@ enum file_result file_touch(struct task *t, struct memcg *m, struct file_object 
 void file_unmap(struct task *t, struct file_object *f);
 /*
  * One whole page of a write(2): dirty from then on, until the flusher or file_sync() writes it; file_write.c.
+ * FILE_NOSPC: it would have to grow a file that has no room, and nothing is changed.
  */
 enum file_result file_write(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
 			    struct memcg **failed);

@@ -223,7 +223,8 @@ struct file_object {
 	struct page_object object;
 	struct cache_tree tree;
 	struct disk *disk;
-	uint64_t *dirty; /* a bit for each page */
+	uint64_t *dirty;  /* a bit for each page */
+	uint64_t *blocks; /* a bit for each page that has room on the disk; NULL: all have */
 	uint64_t nr_dirty;
 	sim_time_t dirtied;             /* when the first of them became so */
 	struct file_object *next_dirty; /* of the flusher's list */
@@ -254,6 +255,8 @@ enum file_result file_get(struct task *t, struct memcg *m, struct file_object *f
 
 /* ---- file_write.c ---- */
 
+/* What pages from `from` on have of the disk's room is free again. In a step. */
+void file_give_room(struct file_object *f, uint64_t from);
 /* folio_cancel_dirty(): it will not be written. */
 void file_cancel_dirty(struct task *t, struct file_object *f, uint64_t index, frame_t frame);
 /* Up to `most` dirty pages from *from on, which moves on; NO_INDEX: the end. Waits for the disk. */

@@ -53,7 +53,7 @@ MODULE(tasks_section) = {
 	.list = true,
 };
 
-enum { OPS, RATE, OOM, READS, MISSES };
+enum { OPS, RATE, OOM, READS, MISSES, NOSPC };
 
 static const struct metric metrics[] = {
 	[OPS] = { "task.ops", "1", METRIC_COUNTER, "work done, in the workload's own unit (pages, reads)" },
@@ -63,6 +63,8 @@ static const struct metric metrics[] = {
 	[MISSES] = { "task.file_misses", "1", METRIC_COUNTER,
 		     "pages of files that were accessed, and read from the device for it" },
 	[OOM] = { "task.oom", "1", METRIC_COUNTER, "tasks that ended for want of memory" },
+	[NOSPC] = { "task.enospc", "1", METRIC_COUNTER,
+		    "tasks that ended for want of room on the disk of their file" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
 
@@ -95,6 +97,11 @@ void workload_out_of_memory(struct workload_task *w, struct memcg *level)
 {
 	w->failed = true;
 	w->oom = level;
+}
+
+void workload_no_space(struct workload_task *w)
+{
+	w->no_space = true;
 }
 
 /* ---- checks ---- */
@@ -395,7 +402,7 @@ void workload_sample(struct host *host, sim_time_t now)
 }
 
 struct work_done {
-	uint64_t ops, failed, reads, misses;
+	uint64_t ops, failed, no_space, reads, misses;
 	sim_time_t from, to; /* `to` 0: there was no task */
 };
 
@@ -418,6 +425,8 @@ static void record_work(struct host *host, const char *entity, const struct work
 	}
 	if (done->failed)
 		record_summary(host->run->record, &metrics[OOM], entity, (double)done->failed);
+	if (done->no_space)
+		record_summary(host->run->record, &metrics[NOSPC], entity, (double)done->no_space);
 }
 
 static void add_work(struct work_done *done, const struct workload_task *w)
@@ -432,6 +441,7 @@ static void add_work(struct work_done *done, const struct workload_task *w)
 	}
 	done->ops += w->ops - w->ops_before;
 	done->failed += w->failed;
+	done->no_space += w->no_space;
 	done->reads += w->reads - w->reads_before;
 	done->misses += w->misses - w->misses_before;
 }

@@ -45,6 +45,7 @@ struct workload_task {
 	sim_time_t began, ended;                          /* its life; SIM_NEVER: not yet */
 	struct memcg *oom;                                /* the level whose limit ended it */
 	bool failed;                                      /* it ended for want of memory */
+	bool no_space;                                    /* for want of room on a disk */
 	void *state;                                      /* run()'s own, in the arena */
 };
 
@@ -74,6 +75,9 @@ struct workload_task *workload_tasks(const struct host *host, uint32_t *nr);
  * victim is chosen: who asks for more than there is ends.
  */
 void workload_out_of_memory(struct workload_task *w, struct memcg *level);
+
+/* There was no room for it on the disk: the same. */
+void workload_no_space(struct workload_task *w);
 
 static inline void workload_count_read(struct workload_task *w, enum file_result result)
 {
