@@ -3,8 +3,9 @@
  *
  * Once a period it comes by all cgroups that the pattern names then, one after another. `into: target` puts
  * the command into the container's cgroup, as `exec` of a container runtime does: what it brings into the
- * page cache is charged there, and goes on counting against the container's limXX A target that is removed
- * meanwhile is a probe that failed.
+ * page cache is charged there, and goes on counting against the container's limit. `into: transient` makes a
+ * cgroup below the target for each command and removes it afterwards; what the command brought in keeps that
+ * one. A target that is removed meanwhile is a probe that failed.
  */
 #include "models/workload/burst.h"
 
