@@ -42,10 +42,8 @@ static void prepare(struct workload_task *w)
 	burst_declare(w, &o->burst);
 }
 
-static void one_run(struct burst *b, const struct timer_unit *o, struct memcg *m)
+static void one_run(struct burst *b, const struct timer_unit *o, struct memcg *m, sim_time_t due)
 {
-	sim_time_t due = b->t->clock;
-
 	if (burst_begin(b, m) && burst_run_until(b, b->t->clock + o->runtime))
 		burst_done(b, due);
 	burst_end(b);
@@ -61,12 +59,12 @@ static void run(struct task *t, struct workload_task *w)
 	burst_init(&b, t, w, &o->burst);
 	stream_init(&periods, sim_seed(t->sim), w->name, "periods");
 	for (uint64_t i = 0; !o->runs || i < o->runs; i++) {
-		sim_time_t next = t->clock + (sim_time_t)dist_draw(&o->period, &periods);
+		sim_time_t due = t->clock, next = due + (sim_time_t)dist_draw(&o->period, &periods);
 
 		if (!m)
 			m = burst_mkdir(&b, w->memcg, w->label, i);
 		if (m)
-			one_run(&b, o, m);
+			one_run(&b, o, m, due);
 		if (m && !o->reuse_cgroup) {
 			burst_rmdir(&b, m);
 			m = NULL;
