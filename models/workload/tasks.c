@@ -170,7 +170,7 @@ void workload_check(const struct scenario *s, struct complaints *c)
 /* ---- building ---- */
 
 /* Whole pages, and an object of a slab for the rest. */
-static bool take_kernel_memory(struct task *t, struct workload_task *w)
+static bool take_kernel_memory(struct task *t, struct workload_task *w, uint32_t node)
 {
 	uint32_t pages = (uint32_t)(w->options->kernel_memory / PAGE_SIZE);
 	uint32_t bytes = (uint32_t)(w->options->kernel_memory % PAGE_SIZE);
@@ -182,7 +182,7 @@ static bool take_kernel_memory(struct task *t, struct workload_task *w)
 		return false;
 	}
 	task_sync(t);
-	if (!bytes || object_charge(t, w->memcg, t->cpu->node, NR_SLAB_UNRECLAIMABLE_B, bytes, &level))
+	if (!bytes || object_charge(t, w->memcg, node, NR_SLAB_UNRECLAIMABLE_B, bytes, &level))
 		return true;
 	if (pages)
 		kmem_uncharge_pages(t, w->memcg->objcg->id, pages);
@@ -190,14 +190,14 @@ static bool take_kernel_memory(struct task *t, struct workload_task *w)
 	return false;
 }
 
-static void give_kernel_memory(struct task *t, const struct workload_task *w, uint32_t objcg)
+static void give_kernel_memory(struct task *t, const struct workload_task *w, uint32_t objcg, uint32_t node)
 {
 	uint32_t pages = (uint32_t)(w->options->kernel_memory / PAGE_SIZE);
 	uint32_t bytes = (uint32_t)(w->options->kernel_memory % PAGE_SIZE);
 
 	task_sync(t);
 	if (bytes)
-		object_uncharge(t, objcg, t->cpu->node, NR_SLAB_UNRECLAIMABLE_B, bytes);
+		object_uncharge(t, objcg, node, NR_SLAB_UNRECLAIMABLE_B, bytes);
 	if (pages)
 		kmem_uncharge_pages(t, objcg, pages);
 }
@@ -211,11 +211,11 @@ static void task_main(struct task *t, void *arg)
 		ops_of(w->options)->run(t, w);
 		return;
 	}
-	uint32_t objcg = w->memcg->objcg->id;
+	uint32_t objcg = w->memcg->objcg->id, node = t->cpu->node;
 
-	if (take_kernel_memory(t, w)) {
+	if (take_kernel_memory(t, w, node)) {
 		ops_of(w->options)->run(t, w);
-		give_kernel_memory(t, w, objcg);
+		give_kernel_memory(t, w, objcg, node);
 	}
 }
 
