@@ -3,6 +3,7 @@
  * comes to a page that is being written, a full device, pages that are one word; and the stress of seed 5 in
  * small, with its shell-like starts and its readers.
  */
+#include "models/cgroup/life.h"
 #include "sim/experiment/validate.h"
 #include "tests/evict_rig.h"
 
@@ -15,6 +16,7 @@
 	"swap: { device: z }\n"
 #define SLOW_DISK "devices: [ { name: d, device: disk, write: 10ms, size: 1MiB } ]\nswap: { device: d }\n"
 #define GROUPS    "cgroups: [ { name: c } ]\n"
+#define OTHERS    "cgroups: [ { name: c }, { name: d } ]\n"
 
 static struct tmpfs_object *file_of(struct task *t, struct rig *r, uint64_t nr)
 {
@@ -127,11 +129,30 @@ static void remove_while_written(struct task *t, void *arg)
 	assert_int_equal(stat_truth(r->c, NR_SWAPCACHE), 0);
 }
 
+/* A page that comes back is its old owner's, unless that is removed: then it is the reader's. */
+static void owner_is_removed(struct task *t, void *arg)
+{
+	struct rig *r = arg;
+	struct memcg *d = memcg_find(r->host, "/d");
+	struct tmpfs_object *o = file_of(t, r, 2);
+	struct page_object *object = (struct page_object *)(void *)o;
+
+	assert_int_equal(evict(t, r, o, 0), EVICT_GONE);
+	assert_int_equal(evict(t, r, o, 1), EVICT_GONE);
+	assert_int_equal(tmpfs_read(t, d, o, 0, NULL), FILE_MISS);
+	assert_ptr_equal(page_memcg(r->host, page_of(r->host, rig_frame(object, 0))), r->c);
+	assert_int_equal(cgroup_rmdir(t, r->c), CGROUP_OK);
+	assert_int_equal(tmpfs_read(t, d, o, 1, NULL), FILE_MISS);
+	assert_ptr_equal(page_memcg(r->host, page_of(r->host, rig_frame(object, 1))), d);
+	tmpfs_remove(t, o);
+}
+
 static void by_hand(void **state)
 {
 	(void)state;
 	rig_run_on(RIG_HEAD RIG_POLICIES " }\n" GROUPS FULL_ZRAM, 1, no_room);
 	rig_run_on(RIG_HEAD RIG_POLICIES " }\n" GROUPS SAME_ZRAM, 1, one_word);
+	rig_run_on(RIG_HEAD RIG_POLICIES " }\n" OTHERS SAME_ZRAM, 1, owner_is_removed);
 	rig_run_on(RIG_HEAD RIG_POLICIES " }\n" GROUPS SLOW_DISK, 1, read_while_written);
 	rig_run_on(RIG_HEAD RIG_POLICIES " }\n" GROUPS SLOW_DISK, 1, remove_while_written);
 }

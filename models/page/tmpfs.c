@@ -3,8 +3,8 @@
  * shmem_swapin_folio() and shmem_undo_range() of mm/shmem.c, Linux 6.1.
  *
  * Pages are of the page cache by statistics, anonymous by their list, and go to swap. A page that comes back
- * is charged to the cgroup that its slot names; a new one to whoever writes. A write marks the page as
- * referenced, further accesses as any other read or write of the page cache.
+ * is charged to the cgroup that its slot names, or if that is removed to whoever comes; a new one to whoever
+ * writes. A write marks the page as referenced, further accesses as any other read or write of the page cache.
  *
  * No new page is cleared: a write covers all of it (pages are written whole here), and fallocate(2) leaves it
  * not up to date, so that a read takes zeros from elsewhere (SGP_WRITE, which stands for SGP_FALLOC once the
@@ -71,8 +71,8 @@ static enum cache_result bring_in(struct task *t, struct memcg *m, struct tmpfs_
 
 	if (!frame)
 		return CACHE_NOMEM;
-	if (slot_is_swap(before))
-		m = swap_owner(host, slot_swap(before));
+	if (slot_is_swap(before) && swap_owner(host, slot_swap(before))->life == MEMCG_ONLINE)
+		m = swap_owner(host, slot_swap(before)); /* mem_cgroup_swapin_charge_folio() */
 	if (!memcg_charge(t, m, 1, failed)) {
 		frame_free(t, host, frame);
 		return CACHE_NOMEM;
