@@ -225,7 +225,7 @@ static void print_row(struct validate *v, const struct validate_row *row, const 
 {
 	const struct verdict *d = &courses[chosen];
 	char published[32], simulated[32], error[32], band[64], course[256], name[512];
-	const char *fit = chosen ? "B" : row->fitted ? "C" : "P";
+	const char *fit = row->fitted ? "C" : chosen ? "B" : "P";
 
 	format_course(row, courses, chosen, course);
 	format_number(d->published, published);
