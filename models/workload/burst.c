@@ -35,6 +35,7 @@ void burst_declare(struct workload_task *w, const struct burst_options *o)
 	struct burst_record *record = sim_alloc(w->host->sim, sizeof *record);
 
 	histogram_init(&record->latency, sim_arena(w->host->sim));
+	stream_init(&record->fates, sim_seed(w->host->sim), w->name, "fates");
 	w->state = record;
 	if (o->program_pages)
 		workload_file_declare(w, o->program, o->program_pages);
@@ -49,7 +50,6 @@ void burst_init(struct burst *b, struct task *t, struct workload_task *w, const 
 		b->file = file_create(w->host, o->file_pages);
 	if (o->anon_pages)
 		b->anon = anon_create(w->host, w->memcg, o->anon_pages);
-	stream_init(&b->fates, sim_seed(t->sim), w->name, "fates");
 }
 
 static bool read_pages(struct burst *b, struct file_object *file, uint64_t from, uint64_t nr)
@@ -103,8 +103,10 @@ bool burst_begin(struct burst *b, struct memcg *m)
 /* Whatever it was that it left there: nobody in the kernel gives it back. */
 static void leave_pin(struct burst *b)
 {
+	struct burst_record *record = b->w->state;
+
 	task_sync(b->t);
-	if (stream_uniform(&b->fates) < b->o->pinned)
+	if (stream_uniform(&record->fates) < b->o->pinned)
 		memcg_tryget(b->memcg);
 }
 

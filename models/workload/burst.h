@@ -43,6 +43,7 @@ struct burst_options {
 /* Of one task: w->state. */
 struct burst_record {
 	struct histogram latency;
+	struct stream fates; /* of all that the task plays, in turn */
 	uint64_t failed, oom_killed;
 };
 
@@ -53,7 +54,6 @@ struct burst {
 	struct file_object *program, *file;
 	struct anon_object *anon;
 	struct memcg *memcg; /* in which it is; NULL: none runs */
-	struct stream fates;
 	uint64_t at; /* the next page of the file */
 };
 
