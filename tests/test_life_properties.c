@@ -158,6 +158,7 @@ static void make(struct task *t)
 	parent->state = BUSY;
 	assert_int_equal(cgroup_mkdir(t, parent->m, name, &m), CGROUP_OK);
 	task_sync(t);
+	memcg_put(t, m); /* who removes it holds it himself */
 	parent->state = LIVE;
 	add(m, parent);
 }

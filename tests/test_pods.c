@@ -169,12 +169,45 @@ static void test_probes_of_pods(void **state)
 	fixture_close(&f);
 }
 
+/*
+ * Somebody else removes whatever is empty, all the time: between two runs of a service, before a probe comes
+ * into its cgroup, while a task plays a process elsewhere. Who made a cgroup goes on without it.
+ */
+static void test_removed_by_others(void **state)
+{
+	struct fixture f;
+	struct memcg *root;
+
+	(void)state;
+	open_at(&f,
+		"schema: 1\nscenario: test\nkernel: v6.12\nhost: { cpus: 2, nodes: 1, memory: 256MiB }\n"
+		"cgroups:\n- name: x\n  children:\n  - name: y\n"
+		"    tasks: [ { workload: timer, count: 4, period: 100ms, reuse_cgroup: true, runtime: 1ms } ]\n"
+		"  - name: w\n    children: [ { name: v } ]\n"
+		"- name: prober\n"
+		"  tasks: [ { workload: exec_probe, target: /x/y, into: transient, period: 5ms, work: 4ms } ]\n"
+		"tasks: [ { workload: cgroup_churn, rate: 100, lifetime: 300ms, pages: 0 } ]\n"
+		"events:\n- { at: 1s, every: 7ms, cgroup: \"/*\", rmdir: true }\n"
+		"- { at: 1s, every: 5ms, cgroup: \"/*/*/*\", rmdir: true }\n"
+		"run: { until: 5s }\n",
+		5 * SIM_SEC);
+	root = f.host->cgroups->root;
+	assert_true(fixture_holds(&f));
+	assert_non_null(memcg_find(f.host, "/prober")); /* the process's parent is in it */
+	assert_true(value(&f, "task.ops", "exec_probe") > 100);
+	assert_true(value(&f, "burst.failed", "timer") > 0);
+	assert_int_equal(value(&f, "cgroup.made", "all") + 5,
+			 value(&f, "cgroup.removed", "all") + root->nr_descendants);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_restarts),        cmocka_unit_test(test_crash_loop),
 		cmocka_unit_test(test_backoff_reset),   cmocka_unit_test(test_timers),
 		cmocka_unit_test(test_probe_in_target), cmocka_unit_test(test_probes_of_pods),
+		cmocka_unit_test(test_removed_by_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

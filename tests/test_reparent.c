@@ -43,6 +43,8 @@ static struct memcg *made(struct task *t, struct memcg *parent, const char *name
 	struct memcg *m;
 
 	assert_int_equal(cgroup_mkdir(t, parent, name, &m), CGROUP_OK);
+	task_sync(t);
+	memcg_put(t, m); /* nobody else removes it */
 	return m;
 }
 

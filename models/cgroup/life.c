@@ -259,7 +259,7 @@ static void killed(struct sim *sim, struct rcu_head *head)
 
 static bool is_busy(const struct memcg *m)
 {
-	bool busy = m->tasks;
+	bool busy = m->tasks || m->nr_away;
 
 	for (const struct memcg *child = m->first_child; child && !busy; child = child->next_sibling)
 		busy = child->life == MEMCG_ONLINE;
@@ -300,9 +300,9 @@ enum cgroup_error cgroup_rmdir(struct task *t, struct memcg *m)
 	mutex_lock(t, &life->mutex);
 	cpu_work(t, host->costs->cgroup_remove);
 	task_sync(t);
-	if (is_busy(m))
+	if (m->life == MEMCG_ONLINE && is_busy(m)) /* cgroup_kn_lock_live() */
 		error = CGROUP_BUSY;
-	else
+	else if (m->life == MEMCG_ONLINE)
 		destroy(t, m);
 	life_refused(host, error, t->clock);
 	mutex_unlock(t, &life->mutex);
@@ -349,7 +349,10 @@ enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char 
 		life->removed--;
 		*made = NULL;
 	}
-	life->made += *made != NULL;
+	if (*made) {
+		memcg_tryget(*made);
+		life->made++;
+	}
 	life_refused(host, error, t->clock);
 	mutex_unlock(t, &life->mutex);
 	return error;

@@ -36,9 +36,12 @@ enum cgroup_error {
 struct scenario;
 struct complaints;
 
-/* mkdir(2). *made is NULL on failure. `name` is copied. */
+/*
+ * mkdir(2). *made is NULL on failure; else the caller holds it, since somebody else may remove it any time,
+ * and ends with memcg_put(). `name` is copied.
+ */
 enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char *name, struct memcg **made);
-/* rmdir(2). When it returns m may not be named again. */
+/* rmdir(2). Of one that is removed already nothing happens. Who does not hold m may not name it again. */
 enum cgroup_error cgroup_rmdir(struct task *t, struct memcg *m);
 /*
  * A write to cgroup.procs: what the task is charged for from now on is `to`'s. False: that is removed

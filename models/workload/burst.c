@@ -83,6 +83,8 @@ bool burst_begin(struct burst *b, struct memcg *m)
 	struct burst_record *record = b->w->state;
 	bool done;
 
+	task_sync(b->t);
+	b->w->memcg->nr_away++;
 	if (!cgroup_move(b->t, &b->w->task, m)) {
 		record->failed++;
 		return false;
@@ -123,6 +125,8 @@ void burst_end(struct burst *b)
 	}
 	if (b->w->task.memcg == b->memcg)
 		cgroup_move(b->t, &b->w->task, b->w->memcg);
+	task_sync(b->t);
+	b->w->memcg->nr_away--;
 	b->memcg = NULL;
 	record->oom_killed += task_killed(b->t);
 	cgroup_task_again(b->t, &b->w->task);
@@ -160,6 +164,8 @@ void burst_rmdir(struct burst *b, struct memcg *m)
 {
 	while (cgroup_rmdir(b->t, m) == CGROUP_BUSY)
 		task_sleep(b->t, RETRY);
+	task_sync(b->t);
+	memcg_put(b->t, m);
 }
 
 /* ---- results ---- */

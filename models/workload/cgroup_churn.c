@@ -92,8 +92,10 @@ static void begin(struct churn *c)
 	task_sync(c->t);
 	if (stream_uniform(&c->fates) < c->o->pinned)
 		memcg_tryget(m);
-	if (stream_uniform(&c->removals) >= c->o->removed)
+	if (stream_uniform(&c->removals) >= c->o->removed) {
+		memcg_put(c->t, m);
 		return;
+	}
 	struct alive *a = sim_alloc(c->t->sim, sizeof *a);
 
 	*a = (struct alive){ .memcg = m, .until = c->t->clock + c->o->lifetime };
@@ -109,6 +111,8 @@ static void end_first(struct churn *c)
 	if (!c->first)
 		c->last = &c->first;
 	cgroup_rmdir(c->t, a->memcg);
+	task_sync(c->t);
+	memcg_put(c->t, a->memcg);
 	sim_free(c->t->sim, a, sizeof *a);
 }
 
@@ -132,7 +136,7 @@ static void run(struct task *t, struct workload_task *w)
 
 	c.last = &c.first;
 	c.parent = o->parent ? memcg_find(w->host, o->parent) : w->memcg;
-	if (!c.parent) /* an event has removed it */
+	if (!c.parent || !memcg_tryget(c.parent)) /* an event has removed it */
 		return;
 	c.file = file_create(w->host, o->file_pages);
 	stream_init(&c.arrivals, sim_seed(t->sim), w->name, "arrivals");
@@ -145,6 +149,8 @@ static void run(struct task *t, struct workload_task *w)
 		begin(&c);
 	}
 	wait_until(&c, t->clock + o->lifetime);
+	task_sync(t);
+	memcg_put(t, c.parent);
 }
 
 static void check(const struct scenario *s, const struct task_options *task, const void *own,

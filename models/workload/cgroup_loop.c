@@ -324,6 +324,13 @@ static bool do_mode(struct loop *l, uint32_t i, struct memcg *m)
 	return done;
 }
 
+static void remove_one(struct loop *l, struct memcg *m)
+{
+	cgroup_rmdir(l->t, m);
+	task_sync(l->t);
+	memcg_put(l->t, m);
+}
+
 static bool one_life(struct loop *l, uint32_t i)
 {
 	struct memcg *m;
@@ -334,14 +341,17 @@ static bool one_life(struct loop *l, uint32_t i)
 	if (cgroup_mkdir(l->t, l->parent, name, &m) != CGROUP_OK)
 		return false;
 	l->w->ops++;
-	if (l->mode == MODE_LIVE)
+	task_sync(l->t);
+	if (l->mode == MODE_LIVE) {
+		memcg_put(l->t, m);
 		return true;
+	}
 	cgroup_move(l->t, &l->w->task, m);
 	done = do_mode(l, i, m);
 	if (l->o->pause)
 		task_sleep(l->t, l->o->pause);
 	cgroup_move(l->t, &l->w->task, l->w->memcg);
-	cgroup_rmdir(l->t, m);
+	remove_one(l, m);
 	return done;
 }
 
@@ -372,9 +382,13 @@ static void remove_live(struct loop *l)
 {
 	for (struct memcg *m = l->parent->first_child, *next; m; m = next) {
 		next = m->next_sibling;
-		if (m->life == MEMCG_ONLINE && m != l->live)
-			cgroup_rmdir(l->t, m);
+		if (m->life != MEMCG_ONLINE || m == l->live)
+			continue;
+		memcg_tryget(m);
+		cgroup_rmdir(l->t, m);
 		task_sync(l->t);
+		next = m->next_sibling; /* held, it stays among them */
+		memcg_put(l->t, m);
 	}
 	look(l, "removed");
 }
@@ -454,8 +468,8 @@ static bool round_of(struct loop *l, uint32_t nr)
 	if (!l->o->stages)
 		return going;
 	stages(l);
-	cgroup_rmdir(l->t, l->live);
-	cgroup_rmdir(l->t, l->parent);
+	remove_one(l, l->live);
+	remove_one(l, l->parent);
 	task_sleep(l->t, l->o->settle);
 	return going;
 }

@@ -164,8 +164,6 @@ static bool make_and_read(struct check *c)
 	for (uint32_t i = 0; i < c->o->levels; i++) {
 		if (cgroup_mkdir(c->t, above, "child", &c->levels[i]) != CGROUP_OK)
 			return false;
-		task_sync(c->t);
-		memcg_tryget(c->levels[i]);
 		above = c->levels[i];
 		cgroup_move(c->t, &c->w->task, above);
 		for (uint64_t k = 0; k < c->o->pages; k++)
