@@ -180,12 +180,15 @@ static void test_removed_by_others(void **state)
 
 	(void)state;
 	open_at(&f,
-		"schema: 1\nscenario: test\nkernel: v6.12\nhost: { cpus: 2, nodes: 1, memory: 256MiB }\n"
+		"schema: 1\nscenario: test\nkernel: v6.12\n"
+		"host: { cpus: 2, nodes: 1, memory: 256MiB }\n"
 		"cgroups:\n- name: x\n  children:\n  - name: y\n"
-		"    tasks: [ { workload: timer, count: 4, period: 100ms, reuse_cgroup: true, runtime: 1ms } ]\n"
+		"    tasks: [ { workload: timer, count: 4, period: 100ms, reuse_cgroup: true,\n"
+		"      runtime: 1ms } ]\n"
 		"  - name: w\n    children: [ { name: v } ]\n"
 		"- name: prober\n"
-		"  tasks: [ { workload: exec_probe, target: /x/y, into: transient, period: 5ms, work: 4ms } ]\n"
+		"  tasks: [ { workload: exec_probe, target: /x/y, into: transient, period: 5ms,\n"
+		"    work: 4ms } ]\n"
 		"tasks: [ { workload: cgroup_churn, rate: 100, lifetime: 300ms, pages: 0 } ]\n"
 		"events:\n- { at: 1s, every: 7ms, cgroup: \"/*\", rmdir: true }\n"
 		"- { at: 1s, every: 5ms, cgroup: \"/*/*/*\", rmdir: true }\n"

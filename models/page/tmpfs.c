@@ -4,7 +4,8 @@
  *
  * Pages are of the page cache by statistics, anonymous by their list, and go to swap. A page that comes back
  * is charged to the cgroup that its slot names, or if that is removed to whoever comes; a new one to whoever
- * writes. A write marks the page as referenced, further accesses as any other read or write of the page cache.
+ * writes. A write marks the page as referenced, further accesses as any other read or write of the page
+ * cache.
  *
  * No new page is cleared: a write covers all of it (pages are written whole here), and fallocate(2) leaves it
  * not up to date, so that a read takes zeros from elsewhere (SGP_WRITE, which stands for SGP_FALLOC once the

@@ -42,8 +42,8 @@ static const struct enum_name comparisons[] = {
 
 static const struct option rows[] = {
 	OPTION(struct validate_row, source, OPT_STRING, .required = true,
-	       .help = "where the published number comes from: seed-1 to seed-5, ground-truth, user-cases; rules: "
-		       "it is not published, but follows from the kernel's rules"),
+	       .help = "where the published number comes from: seed-1 to seed-5, ground-truth, user-cases; "
+		       "rules: it is not published, but follows from the kernel's rules"),
 	OPTION(struct validate_row, row, OPT_STRING, .required = true, .help = "what the row is called"),
 	OPTION(struct validate_row, metric, OPT_STRING, .required = true, .help = "name of a summary value"),
 	OPTION(struct validate_row, entity, OPT_STRING, .fallback = "all", .help = "whose value"),
