@@ -47,6 +47,8 @@ static void test_courses(void **state)
 	assert_int_equal(validate_nr_courses(&row), 3);
 	assert_string_equal(validate_course(&row, 0), "a");
 	assert_string_equal(validate_course(&row, 2), "b + c");
+	assert_int_equal(validate_course_parts("b"), 1);
+	assert_int_equal(validate_course_parts("b + c + b"), 3);
 	assert_int_equal(validate_course_has("b + c", "b"), 1);
 	assert_int_equal(validate_course_has("b + c", "c"), 1);
 	assert_int_equal(validate_course_has("b + c + b", "b"), 2);

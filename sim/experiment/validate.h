@@ -70,6 +70,7 @@ struct verdict validate_judge(const struct validate_row *row, double published, 
 size_t validate_nr_courses(const struct validate_row *row);
 /* A variant, or several with " + " between them, whose mean is taken. NULL: the first variant. */
 const char *validate_course(const struct validate_row *row, size_t course);
+uint32_t validate_course_parts(const char *course);
 /* How often is the variant named in it? */
 uint32_t validate_course_has(const char *course, const char *variant);
 /* Are they rows of one run, which takes one course? */

@@ -23,6 +23,17 @@ const char *validate_course(const struct validate_row *row, size_t course)
 	return course ? row->or_variant.items[course - 1] : row->variant;
 }
 
+uint32_t validate_course_parts(const char *course)
+{
+	uint32_t nr = 1;
+
+	while ((course = strstr(course, " + "))) {
+		course += 3;
+		nr++;
+	}
+	return nr;
+}
+
 uint32_t validate_course_has(const char *course, const char *variant)
 {
 	size_t length = strlen(variant);

@@ -249,9 +249,23 @@ static void print_row(struct validate *v, const struct validate_row *row, const 
 	v->nr_rows++;
 }
 
+/* A mean of runs of which one does not exist is no course, and not the mean of the others. */
+static bool is_whole(const struct rows *r, const char *course)
+{
+	uint32_t nr = 0;
+
+	if (!course || validate_course_parts(course) == 1)
+		return true;
+	for (size_t i = 0; i < scenario_nr_variants(r->set); i++)
+		nr += validate_course_has(course, scenario_variant_name(scenario_variant(r->set, i)));
+	return nr == validate_course_parts(course);
+}
+
 /* false, and it is said why: a published number is not there. */
 static bool find_verdicts(const struct validate *v, struct rows *r, const char *path)
 {
+	const struct mean none = { 0 };
+
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct validate_row *row = r->rows[i];
 		double published;
@@ -265,8 +279,12 @@ static bool find_verdicts(const struct validate *v, struct rows *r, const char *
 			fprintf(stderr, "%s:%u:%u: %s\n", at.line ? at.file : path, at.line, at.column, why);
 			return false;
 		}
-		for (size_t k = 0; k < validate_nr_courses(row); k++)
-			r->verdicts[i][k] = validate_judge(row, published, &r->values[i][k], &r->bases[i]);
+		for (size_t k = 0; k < validate_nr_courses(row); k++) {
+			bool whole = is_whole(r, validate_course(row, k));
+
+			r->verdicts[i][k] = validate_judge(row, published, whole ? &r->values[i][k] : &none,
+							   &r->bases[i]);
+		}
 	}
 	return true;
 }
