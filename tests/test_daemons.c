@@ -80,6 +80,29 @@ static void read_on_demand(void **state)
 	close_run(&r);
 }
 
+/* Ten cgroups leave pages that something keeps for ever: who allows for nine waits for ever, too. */
+static void held_back_by_dying_cgroups(void **state)
+{
+	static const char *const most[] = { "10", "9" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char text[2048];
+		struct result r;
+
+		snprintf(text, sizeof text,
+			 TWO "reading: on_demand, dying: %s }\n"
+			     " - { workload: cgroup_churn, rate: 100, lifetime: 10ms, pinned: 100%%, most: 10 }\n",
+			 most[i]);
+		open_run(&r, text);
+		assert_true(value(&r, "nr_dying_descendants", "/") == 10);
+		assert_true(value(&r, "daemon.kills", "d") == !i);
+		assert_true(value(&r, "daemon.held_back", "d") > 10 || !i);
+		assert_true(value(&r, "daemon.held_back", "d") == 0 || i);
+		close_run(&r);
+	}
+}
+
 static void remembered(void **state)
 {
 	struct result r;
@@ -224,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read_on_demand),
+		cmocka_unit_test(held_back_by_dying_cgroups),
 		cmocka_unit_test(remembered),
 		cmocka_unit_test(first_scan_rate_is_none),
 		cmocka_unit_test(told_by_an_event),

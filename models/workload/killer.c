@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "models/cgroup/options.h"
+#include "models/host/costs.h"
 #include "sim/results/record.h"
 #include "sim/stats/histogram.h"
 
@@ -27,10 +28,12 @@ const struct enum_name killer_readings[] = {
 	{ NULL, 0, NULL },
 };
 
-enum { KILLS, OVERSHOOT };
+enum { KILLS, HELD_BACK, OVERSHOOT };
 
 static const struct metric metrics[] = {
 	[KILLS] = { "daemon.kills", "1", METRIC_COUNTER, "cgroups whose tasks a daemon ended" },
+	[HELD_BACK] = { "daemon.held_back", "1", METRIC_COUNTER,
+			"looks at which it would have acted but for dying cgroups" },
 	[OVERSHOOT] = { "daemon.overshoot", "pages", METRIC_DISTRIBUTION,
 			"how far above its limit the watched cgroup truly was when a daemon acted" },
 };
@@ -47,7 +50,7 @@ MODULE(daemon_metrics) = {
 struct killer {
 	const struct killer_options *o;
 	struct watched watch, *candidates;
-	uint32_t nr, kills;
+	uint32_t nr, kills, held_back;
 	sim_time_t refreshed; /* SIM_NEVER: not yet */
 	struct decider *trigger, *victim;
 	struct histogram *overshoot;
@@ -155,6 +158,23 @@ static bool too_much(struct task *t, struct killer *k)
 	return k->watch.seen > limit;
 }
 
+/*
+ * Dying cgroups make reclaim and its pressure longer without anybody being guilty, so some daemons wait until
+ * they are gone. The number is cgroup.stat's, which is exact, and read only when the first question is
+ * answered.
+ */
+static bool held_back(struct task *t, struct killer *k)
+{
+	if (k->o->dying == UINT64_MAX)
+		return false;
+	cpu_work(t, host_of(t)->costs->read_open);
+	task_sync(t);
+	if (k->watch.memcg->nr_dying_descendants <= k->o->dying)
+		return false;
+	k->held_back++;
+	return true;
+}
+
 /* ---- whom ---- */
 
 /* The largest by what was read and by what is; of equals the first. NULL: nobody is left. */
@@ -243,7 +263,7 @@ void killer_run(struct task *t, struct workload_task *w)
 		task_sync(t);
 		if (task_killed(t) || !watch_exists(w->host, &k->watch))
 			break;
-		if (!too_much(t, k))
+		if (!too_much(t, k) || held_back(t, k))
 			continue;
 		if (!end_one(t, w))
 			break;
@@ -266,6 +286,9 @@ void killer_finish(struct host *host, const struct module *module)
 		if (tasks[i].options->workload.module != module)
 			continue;
 		record_summary(host->run->record, &metrics[KILLS], tasks[i].label, (double)k->kills);
+		if (k->o->dying != UINT64_MAX)
+			record_summary(host->run->record, &metrics[HELD_BACK], tasks[i].label,
+				       (double)k->held_back);
 		if (k->overshoot->count)
 			record_histogram(host->run->record, &metrics[OVERSHOOT], tasks[i].label,
 					 k->overshoot);

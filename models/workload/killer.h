@@ -18,6 +18,7 @@ struct killer_options {
 	double pressure;               /* per cent; for the others */
 	sim_time_t interval, refresh, settle, grace;
 	uint32_t kills;
+	uint64_t dying; /* most dying descendants of `watch` with which it acts */
 };
 
 /* The rows of both; defaults are the daemon's own. */
@@ -46,7 +47,9 @@ struct killer_options {
 		OPTION(struct killer_options, grace, OPT_DURATION, .fallback = (grace_),                     \
 		       .help = "between the choice and the end of the tasks"),                               \
 		OPTION(struct killer_options, kills, OPT_U32, .fallback = "0",                               \
-		       .help = "ends itself after so many; 0: never")
+		       .help = "ends itself after so many; 0: never"),                                       \
+		OPTION(struct killer_options, dying, OPT_U64, .allow_max = true, .fallback = "max",          \
+		       .help = "ends nobody while `watch` has more dying descendants (cgroup.stat)")
 
 /* The operations of a workload whose options are a struct killer_options. */
 void killer_check(const struct scenario *s, const struct task_options *task, const void *own,
