@@ -92,7 +92,8 @@ static void held_back_by_dying_cgroups(void **state)
 
 		snprintf(text, sizeof text,
 			 TWO "reading: on_demand, dying: %s }\n"
-			     " - { workload: cgroup_churn, rate: 100, lifetime: 10ms, pinned: 100%%, most: 10 }\n",
+			     " - { workload: cgroup_churn, rate: 100, lifetime: 10ms, pinned: 100%%,\n"
+			     "     most: 10 }\n",
 			 most[i]);
 		open_run(&r, text);
 		assert_true(value(&r, "nr_dying_descendants", "/") == 10);
