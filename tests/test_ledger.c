@@ -268,12 +268,60 @@ static void test_squeezed(void **state)
 	fixture_close(&x.f);
 }
 
+/* ---- objects ---- */
+
+/* 192 pages: three leaves and a node above them; then the shadows of one leaf in a cgroup's list. */
+static void objects(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+	struct host *host = x->f.host;
+	struct file_object *file = file_create(host, 192);
+	struct memcg *failed;
+
+	assert_string_equal(ledger_objects[0].name, "list_lru");
+	assert_string_equal(ledger_objects[1].name, "xa_node");
+	assert_string_equal(ledger_objects[2].name, "shadow");
+	assert_int_equal(ledger_objects[1].bytes(host), 0);
+	for (uint64_t i = 0; i < 192; i++)
+		assert_int_not_equal(file_read(t, x->p, file, i, &failed), FILE_NOMEM);
+	assert_int_equal(ledger_objects[1].bytes(host), 4 * 584);
+	assert_int_equal(ledger_objects[2].bytes(host), 0);
+	lru_add_drain_all(t);
+	memcg_proactive_reclaim(t, x->p, 64); /* the pages of one leaf */
+	task_sync(t);
+	assert_int_equal(ledger_objects[1].bytes(host), 3 * 584);
+	assert_int_equal(ledger_objects[2].bytes(host), 584);
+	/* An rcu_head and two lists of 24 bytes, for one cgroup in one list_lru. */
+	assert_int_equal(ledger_objects[0].bytes(host), 64);
+	file_drop(t, file, 0, 192);
+	file_invalidate(t, file);
+	task_sync(t);
+	assert_int_equal(ledger_objects[1].bytes(host) + ledger_objects[2].bytes(host), 0);
+}
+
+static void test_objects(void **state)
+{
+	struct trial x = { 0 };
+
+	(void)state;
+	fixture_open(&x.f, "schema: 1\nscenario: test\nkernel: v6.12\n"
+			   "host: { cpus: 4, nodes: 2, memory: 1GiB }\ncgroups: [ { name: p } ]\n");
+	x.p = memcg_find(x.f.host, "/p");
+	fixture_spawn(&x.f, 0, objects, &x);
+	sim_run(x.f.host->sim, 60 * SIM_SEC);
+	assert_null(sim_error(x.f.host->sim));
+	assert_int_equal(x.f.ended, 1);
+	assert_true(fixture_holds(&x.f));
+	fixture_close(&x.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),   cmocka_unit_test(test_released),
 		cmocka_unit_test(test_limited), cmocka_unit_test(test_populated),
 		cmocka_unit_test(test_filled),  cmocka_unit_test(test_squeezed),
+		cmocka_unit_test(test_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

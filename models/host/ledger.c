@@ -83,7 +83,7 @@ static uint32_t size_index(uint32_t bytes)
 }
 
 /* kmalloc() has no cache for 104 or 1,200 bytes: those are buffer heads and inodes. */
-static uint32_t kmalloc_size(uint32_t bytes)
+uint32_t kmalloc_size(uint32_t bytes)
 {
 	uint32_t size = sizes[size_index(bytes)].bytes;
 
@@ -372,7 +372,8 @@ static const struct metric metrics[] = {
 		   "slabs of what is modelled, beside what the machine had at boot" },
 	[PERCPU_LIVE] = { "ledger.percpu", "bytes", METRIC_GAUGE, "allocations in per-CPU memory" },
 	[LIVE] = { "ledger.bytes", "bytes", METRIC_GAUGE,
-		   "structures of cgroups made during the run, by class, as allocated" },
+		   "structures of cgroups made during the run, by class, as allocated; and of all: list_lru, "
+		   "xa_node (page cache trees), shadow (such nodes without pages)" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
 
@@ -416,6 +417,9 @@ void ledger_sample(struct host *host, sim_time_t now)
 	for (int class = 0; class < NR_STRUCTURE_CLASSES; class ++)
 		record_sample(record, &metrics[LIVE], structure_class_names[class], now,
 			      (double)host->ledger->live[class]);
+	for (int i = 0; i < NR_LEDGER_OBJECTS; i++)
+		record_sample(record, &metrics[LIVE], ledger_objects[i].name, now,
+			      (double)ledger_objects[i].bytes(host));
 }
 
 /* The bytes of all cgroups that have structures, once more by what each has. */
@@ -454,6 +458,9 @@ void ledger_finish(struct host *host)
 	for (int class = 0; class < NR_STRUCTURE_CLASSES; class ++)
 		record_summary(record, &metrics[LIVE], structure_class_names[class],
 			       (double)host->ledger->live[class]);
+	for (int i = 0; i < NR_LEDGER_OBJECTS; i++)
+		record_summary(record, &metrics[LIVE], ledger_objects[i].name,
+			       (double)ledger_objects[i].bytes(host));
 }
 
 void ledger_check(const struct scenario *s, struct complaints *c)

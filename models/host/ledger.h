@@ -13,13 +13,13 @@
 #include "models/host/percpu.h"
 
 enum structure_class {
-	CLASS_MEMCG,  /* struct mem_cgroup and what hangs from it */
-	CLASS_LRUVEC, /* mem_cgroup_per_node and its statistics */
+	CLASS_MEMCG,       /* struct mem_cgroup and what hangs from it */
+	CLASS_LRUVEC,      /* mem_cgroup_per_node and its statistics */
 	CLASS_PERCPU_STAT, /* per-CPU statistics of memcg and lruvecs */
 	CLASS_PERCPU_BASE, /* per-CPU blocks of the cgroup itself: rstat, pressure, reference counts */
-	CLASS_CGROUP, /* struct cgroup, css_set links, pressure */
-	CLASS_KERNFS, /* the directory and its files */
-	CLASS_OBJCG,  /* owners of kernel objects; they may outlive the cgroup */
+	CLASS_CGROUP,      /* struct cgroup, css_set links, pressure */
+	CLASS_KERNFS,      /* the directory and its files */
+	CLASS_OBJCG,       /* owners of kernel objects; they may outlive the cgroup */
 	NR_STRUCTURE_CLASSES
 };
 extern const char *const structure_class_names[NR_STRUCTURE_CLASSES];
@@ -45,7 +45,7 @@ uint32_t structure_bytes(const struct host *host, const struct structure *s);
 struct memcg_structures {
 	uint32_t owner; /* whom accounted ones are charged to: struct obj_cgroup */
 	uint32_t nr_percpu;
-	bool files, percpu_stat; /* has them still */
+	bool files, percpu_stat;      /* has them still */
 	struct percpu_block percpu[]; /* in the order of structures[] */
 };
 
@@ -57,6 +57,14 @@ bool ledger_releases_early(const struct memcg *m);
 void ledger_release_percpu(struct task *t, struct memcg *m);
 void ledger_free(struct task *t, struct memcg *m);
 
+/* Classes of what is not a structure of a cgroup; ledger_objects.c. */
+#define NR_LEDGER_OBJECTS 3
+extern const struct ledger_objects {
+	const char *name;
+	uint64_t (*bytes)(const struct host *host);
+} ledger_objects[NR_LEDGER_OBJECTS];
+/* What kmalloc() gives for so many bytes. */
+uint32_t kmalloc_size(uint32_t bytes);
 /* A slab object of so many bytes, of a cache of its own or of kmalloc(). */
 void slab_get(struct host *host, uint32_t bytes);
 void slab_put(struct host *host, uint32_t bytes);

@@ -266,6 +266,15 @@ void list_lru_init(struct list_lru *lru, struct host *host, const char *name, co
 		list_lru_prepare(lru, m);
 }
 
+uint64_t list_lru_nr_memcgs(const struct host *host)
+{
+	uint64_t nr = 0;
+
+	for (const struct list_lru *lru = list_lru_state(host)->first; lru; lru = lru->next)
+		nr += lru->nr_memcgs;
+	return nr;
+}
+
 void list_lru_build(struct host *host)
 {
 	struct list_lru_state *state = sim_alloc(host->sim, sizeof *state);

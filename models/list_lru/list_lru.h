@@ -125,6 +125,8 @@ void memcg_online_kmem(struct memcg *m);
 void memcg_offline_kmem(struct task *t, struct memcg *m,
 			void (*reparent_objcgs)(struct task *t, struct memcg *m));
 
+/* Pairs of a list_lru and a cgroup below the root that has lists in it. */
+uint64_t list_lru_nr_memcgs(const struct host *host);
 void list_lru_build(struct host *host);
 
 #endif

@@ -74,6 +74,7 @@ uint32_t cache_tree_missing(const struct cache_tree *tree, uint64_t index)
 static void make_node(struct cache_tree *tree, uint64_t index, uint32_t level, const struct memcg *m,
 		      const struct cpu *cpu)
 {
+	m->host->pages->nr_cache_nodes++;
 	if (level) {
 		tree->upper[level][node_index(index, level)] = (struct cache_node){
 			.objcg = m->objcg->id, .node = (uint16_t)cpu->node
@@ -113,6 +114,7 @@ static void make_nodes(struct cache_tree *tree, uint64_t index, const struct mem
 
 static void free_node(struct task *t, uint32_t objcg, uint32_t node)
 {
+	host_of(t)->pages->nr_cache_nodes--;
 	object_uncharge_rcu(t, objcg, node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES);
 }
 

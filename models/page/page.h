@@ -138,6 +138,7 @@ struct page_state {
 	frame_t dma_end;             /* frames below are ZONE_DMA's */
 	struct page_cpu_list *lists; /* [cpu * nr_zones + zone] */
 	uint64_t nr_kernel;          /* frames that kernel memory has */
+	uint64_t nr_cache_nodes;     /* of all trees */
 	uint32_t kernel_node;        /* whose turn it is to give it one, or get one back */
 	uint32_t batch;              /* PAGEVEC_SIZE */
 	bool node_lock;              /* lru_lock: per_node */

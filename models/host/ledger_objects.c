@@ -1,0 +1,47 @@
+/*
+ * ledger_objects.c - what the kernel has in memory for what cgroups do, beside what it has for them: the
+ * arrays of list_lru that hold a cgroup's lists, and nodes of page cache trees, of which those that hold
+ * nothing but shadow entries are a class of their own.
+ *
+ * They are charged where they are allocated (models/page/cache.c) and counted here, of all cgroups and of the
+ * root. They are not in meminfo.Slab, which is what the structures of cgroups and files make of it.
+ */
+#include "models/host/ledger.h"
+#include "models/list_lru/list_lru.h"
+#include "models/page/page.h"
+#include "models/workingset/workingset.h"
+
+#define XA_NODE_BYTES 584u /* struct xa_node and its free pointer, as /proc/slabinfo has it */
+
+/* struct list_lru_memcg: an rcu_head, and a list for each node; with a lock of its own since 6.13. */
+static uint64_t list_lru_bytes(const struct host *host)
+{
+	uint32_t one = host->kernel_version < 613 ? 24 : 32;
+
+	return list_lru_nr_memcgs(host) * kmalloc_size(16 + host->nr_nodes * one);
+}
+
+static uint64_t shadow_nodes(const struct host *host)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t node = 0; node < host->nr_nodes; node++)
+		nr += workingset_nodes(host, node);
+	return nr;
+}
+
+static uint64_t shadow_bytes(const struct host *host)
+{
+	return shadow_nodes(host) * XA_NODE_BYTES;
+}
+
+static uint64_t xa_node_bytes(const struct host *host)
+{
+	return (host->pages->nr_cache_nodes - shadow_nodes(host)) * XA_NODE_BYTES;
+}
+
+const struct ledger_objects ledger_objects[NR_LEDGER_OBJECTS] = {
+	{ "list_lru", list_lru_bytes },
+	{ "xa_node", xa_node_bytes },
+	{ "shadow", shadow_bytes },
+};
