@@ -83,12 +83,7 @@ static void check_unflushed(struct host *host, struct record *record, stat_vecto
 	}
 	sum_up(host, sums);
 	for (uint32_t id = 0; (m = memcg_at(cgroups, &id)); id++) {
-		/*
-		 * What a CPU keeps back of a removed cgroup is its parent's since then
-		 * (memcg_reparent_objcgs()), and what of it was given back before is missing in the cgroup's
-		 * own: they are right together.
-		 */
-		if (is_out(m) || !memcg_online(m))
+		if (is_out(m))
 			continue;
 		vector_add(sums[id], m->stat->value);
 		if (is_left_behind(m))
@@ -203,7 +198,12 @@ static void check_sizes(struct host *host, struct record *record, stat_vector *s
 	for (uint32_t id = 0; (m = memcg_at(cgroups, &id)); id++) {
 		int item = 0;
 
-		if (is_out(m))
+		/*
+		 * What a CPU keeps back of a removed cgroup is its parent's since then
+		 * (memcg_reparent_objcgs()), and what of it was given back before is missing in the cgroup's
+		 * own: they are right together.
+		 */
+		if (is_out(m) || !memcg_online(m))
 			continue;
 		vector_add(sums[id], m->stat->value);
 		while (item < NR_STAT_ITEMS - 1 && sums[id][item] >= 0)
