@@ -207,9 +207,9 @@ static void test_removed_by_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_restarts),        cmocka_unit_test(test_crash_loop),
-		cmocka_unit_test(test_backoff_reset),   cmocka_unit_test(test_timers),
-		cmocka_unit_test(test_probe_in_target), cmocka_unit_test(test_probes_of_pods),
+		cmocka_unit_test(test_restarts),          cmocka_unit_test(test_crash_loop),
+		cmocka_unit_test(test_backoff_reset),     cmocka_unit_test(test_timers),
+		cmocka_unit_test(test_probe_in_target),   cmocka_unit_test(test_probes_of_pods),
 		cmocka_unit_test(test_removed_by_others),
 	};
 

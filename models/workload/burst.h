@@ -54,7 +54,7 @@ struct burst {
 	struct file_object *program, *file;
 	struct anon_object *anon;
 	struct memcg *memcg; /* in which it is; NULL: none runs */
-	uint64_t at; /* the next page of the file */
+	uint64_t at;         /* the next page of the file */
 };
 
 /* In prepare(). */
