@@ -118,6 +118,42 @@ static void a_spinning_thread_takes_nothing(void **state)
 	sim_destroy(sim);
 }
 
+struct lines {
+	struct line l[10];
+	struct job neighbour;
+	sim_time_t took;
+};
+
+static void write_lines(struct task *t, void *arg)
+{
+	struct lines *x = arg;
+	sim_time_t begin = t->clock;
+
+	for (uint32_t i = 0; i < 10; i++)
+		line_write(t, &x->l[i]);
+	task_sync(t);
+	x->took = t->clock - begin;
+}
+
+/* Lines come from another core as fast as ever, whatever the neighbour does. */
+static void a_wait_for_a_line_is_no_work(void **state)
+{
+	struct machine m = shared_machine();
+	struct lines x = { .neighbour.pieces = 10 };
+
+	(void)state;
+	m.line_socket = SIM_US;
+	struct sim *sim = host_new(&m);
+
+	for (uint32_t i = 0; i < 10; i++)
+		x.l[i] = (struct line){ .owner = 2 };
+	host_task(sim, 1, do_job, &x.neighbour);
+	host_task(sim, 0, write_lines, &x);
+	host_finish(sim);
+	assert_int_equal(x.took, 10 * SIM_US);
+	sim_destroy(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +161,7 @@ int main(void)
 		cmocka_unit_test(two_threads_of_a_core_slow_each_other_down),
 		cmocka_unit_test(threads_share_nothing_unless_asked_to),
 		cmocka_unit_test(a_spinning_thread_takes_nothing),
+		cmocka_unit_test(a_wait_for_a_line_is_no_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

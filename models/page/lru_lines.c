@@ -24,7 +24,7 @@ static void touch_page(struct task *t, struct page *page)
 
 	if (page->cpu == t->cpu->id)
 		return;
-	cpu_defer(t, machine_transfer(m, page->cpu, t->cpu->id) - m->line_hit);
+	cpu_stall(t, machine_transfer(m, page->cpu, t->cpu->id) - m->line_hit);
 	page->cpu = (uint16_t)t->cpu->id;
 }
 

@@ -28,6 +28,6 @@ void tree_touch_leaf(struct task *t, struct shadow_node *leaf)
 
 	if (leaf->cpu == cpu)
 		return;
-	cpu_defer(t, LEAF_LINES * (machine_transfer(m, leaf->cpu, cpu) - m->line_hit));
+	cpu_stall(t, LEAF_LINES * (machine_transfer(m, leaf->cpu, cpu) - m->line_hit));
 	leaf->cpu = (uint16_t)cpu;
 }

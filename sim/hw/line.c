@@ -181,6 +181,7 @@ sim_time_t line_cost_slow(const struct task *t, struct line *l, bool write)
 			l->busy_until = there;
 		add_copy(t->sim, l, cpu->id);
 	}
+	t->cpu->stalled += there - t->clock;
 	return there - t->clock;
 }
 

@@ -69,10 +69,11 @@ static bool core_works(const struct sched *s, const struct cpu *cpu)
 void task_share_core(struct task *t)
 {
 	const struct sched *s = sched_of(t->sim);
-	sim_time_t work = t->clock - t->sim->now;
+	sim_time_t work = t->clock - t->sim->now, stalled = t->cpu->stalled;
 
-	if (work && core_works(s, t->cpu))
-		t->clock += work * s->shared_core >> 16;
+	t->cpu->stalled = 0;
+	if (work > stalled && core_works(s, t->cpu))
+		t->clock += (work - stalled) * s->shared_core >> 16;
 }
 
 void task_sync_slow(struct task *t)

@@ -19,8 +19,9 @@
  * end the step. shared_step(t) asserts the rule in debug builds; call it where shared state is touched.
  *
  * Threads of a core. With machine.smt_share below 1, work takes longer while another thread of the core
- * works too; one that is idle or spins on a lock (it pauses) takes nothing. What counts is who works when a
- * piece of private work begins, so pieces that the naive engine cuts finer come out a little different.
+ * works too; one that is idle or spins on a lock (it pauses) takes nothing, and the way of a line from
+ * another CPU is as long as ever. What counts is who works when a piece of private work begins, so pieces
+ * that the naive engine cuts finer come out a little different.
  *
  * Preemption. A task is preempted where the kernel would be: at any time in user_work(); in kernel work
  * (cpu_work) only with preemption model PREEMPT_FULL and a preempt count of zero; otherwise at
@@ -192,6 +193,7 @@ struct cpu {
 	struct slot tick;       /* end of slice, end of quota */
 	uint64_t switches;
 	struct ktimer *deferred; /* due, and wait for it to leave idleness: sim/hw/timer.c */
+	sim_time_t stalled;      /* waiting for lines since threads of its core were last looked at */
 };
 
 /* True while the task is on a CPU, running or spinning. */
@@ -268,6 +270,13 @@ static inline void cpu_work(struct task *t, sim_time_t d)
 static inline void cpu_defer(struct task *t, sim_time_t d)
 {
 	t->clock += d;
+}
+
+/* The same for a wait for a line that another CPU has: no other thread of the core makes that longer. */
+static inline void cpu_stall(struct task *t, sim_time_t d)
+{
+	cpu_defer(t, d);
+	t->cpu->stalled += d;
 }
 
 static inline void task_sync(struct task *t)
