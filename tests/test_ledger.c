@@ -183,7 +183,7 @@ static void filled(struct task *t, void *arg)
 {
 	struct trial *x = arg;
 	struct host *host = x->f.host;
-	struct memcg *m, *first = NULL;
+	struct memcg *m;
 	enum cgroup_error error = CGROUP_OK;
 	uint64_t used = frames_used(host);
 	uint32_t nr = 0;
@@ -192,7 +192,9 @@ static void filled(struct task *t, void *arg)
 	for (; error == CGROUP_OK; nr++) {
 		snprintf(name, sizeof name, "c%u", nr);
 		error = cgroup_mkdir(t, x->p, name, &m);
-		first = first ? first : m;
+		task_sync(t);
+		if (m)
+			memcg_put(t, m); /* nobody else removes it */
 	}
 	assert_int_equal(error, CGROUP_NO_PERCPU);
 	assert_true(nr > 100);
@@ -245,6 +247,8 @@ static void squeezed(struct task *t, void *arg)
 		for (uint32_t i = 0; i < 20; i++)
 			assert_int_not_equal(file_read(t, m, file, nr * 20 + i, &failed), FILE_NOMEM);
 		cgroup_rmdir(t, m);
+		task_sync(t);
+		memcg_put(t, m);
 		task_sleep(t, 10 * SIM_MS);
 	}
 	settle(t);
