@@ -18,7 +18,7 @@
 #include "sim/program/input.h"
 #include "sim/scenario/hint.h"
 
-enum { FLAG_SOURCE = FLAG_LONG, FLAG_FORMAT };
+enum { FLAG_SOURCE = FLAG_LONG, FLAG_FORMAT, FLAG_COURSES };
 enum { FORMAT_TEXT, FORMAT_CSV };
 
 static const char *const formats[] = { "text", "csv", NULL };
@@ -26,6 +26,7 @@ static const char *const formats[] = { "text", "csv", NULL };
 static const struct flag flags[] = {
 	{ FLAG_SOURCE, "source", "SOURCE", "only rows of this source: ground-truth, seed-1, ..." },
 	{ FLAG_FORMAT, "format", "FORMAT", "text or csv" },
+	{ FLAG_COURSES, "courses", NULL, "in csv a tenth column: the course that a row is judged by" },
 	{ 'j', "jobs", "N", "runs at a time" },
 	INPUT_FLAGS,
 };
@@ -34,6 +35,7 @@ struct validate {
 	struct input input;
 	const char *source;
 	int format;
+	bool show_courses;
 	uint64_t at_once;
 	size_t nr_rows, nr_in;
 	struct words sources; /* that there are rows of */
@@ -63,6 +65,9 @@ static bool take(void *into, int key, const char *value)
 		return true;
 	case FLAG_FORMAT:
 		return flag_choice("--format", value, formats, &v->format);
+	case FLAG_COURSES:
+		v->show_courses = true;
+		return true;
 	case 'j':
 		return flag_u64("--jobs", value, 1, 1024, &v->at_once);
 	default:
@@ -206,18 +211,27 @@ static void format_band(const struct validate_row *row, char text[64])
 
 #define TEXT_ROW "%-12s %-40s %-22s %11s %11s %10s  %-9s %-3s %s\n"
 
+/* Of the courses, how many took place. */
+static size_t nr_taken(const struct validate_row *row, const struct verdict *courses)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < validate_nr_courses(row); i++)
+		nr += isnan(courses[i].simulated) ? 0 : 1;
+	return nr;
+}
+
 /* The course that the row is judged by, unless it is the first; and whether any of several meets it. */
 static void format_course(const struct validate_row *row, const struct verdict *courses, size_t chosen,
 			  char text[256])
 {
-	size_t nr = 0, nr_in = 0;
+	size_t nr_in = 0;
 
-	for (size_t i = 0; i < validate_nr_courses(row); i++) {
-		nr += isnan(courses[i].simulated) ? 0 : 1;
+	for (size_t i = 0; i < validate_nr_courses(row); i++)
 		nr_in += courses[i].in;
-	}
 	snprintf(text, 256, "%s%s%s", chosen ? validate_course(row, chosen) : "",
-		 chosen && !nr_in ? "; " : "", nr > 1 && !nr_in ? "no course meets it" : "");
+		 chosen && !nr_in ? "; " : "",
+		 nr_taken(row, courses) > 1 && !nr_in ? "no course meets it" : "");
 }
 
 static void print_row(struct validate *v, const struct validate_row *row, const struct verdict *courses,
@@ -225,7 +239,8 @@ static void print_row(struct validate *v, const struct validate_row *row, const 
 {
 	const struct verdict *d = &courses[chosen];
 	char published[32], simulated[32], error[32], band[64], course[256], name[512];
-	const char *fit = row->fitted ? "C" : chosen ? "B" : "P";
+	/* A course is chosen by the rows, the first one too: nothing of several was predicted. */
+	const char *fit = row->fitted || nr_taken(row, courses) > 1 ? "C" : "P";
 
 	format_course(row, courses, chosen, course);
 	format_number(d->published, published);
@@ -234,9 +249,11 @@ static void print_row(struct validate *v, const struct validate_row *row, const 
 	v->nr_in += d->in;
 	if (v->format == FORMAT_CSV) {
 		format_number(d->error, error);
-		printf("%s,\"%s\",%s,%s,%s,%s,%s,%s,%s,", row->source, row->row, row->metric, published,
+		printf("%s,\"%s\",%s,%s,%s,%s,%s,%s,%s", row->source, row->row, row->metric, published,
 		       simulated, error, band, d->in ? "in" : "out", fit);
-		printf(*course ? "\"%s\"\n" : "%s\n", course);
+		if (v->show_courses)
+			printf(*course ? ",\"%s\"" : ",%s", course);
+		putchar('\n');
 	} else {
 		format_error(d, error);
 		snprintf(name, sizeof name, *course ? "%s [%s]" : "%s", row->row, course);
@@ -408,7 +425,8 @@ static int validate_all(struct validate *v, char *const *files, size_t nr)
 	int worst = STATUS_DONE;
 
 	if (v->format == FORMAT_CSV)
-		puts("source,row,metric,published,simulated,error,band,verdict,fit,course");
+		printf("source,row,metric,published,simulated,error,band,verdict,fit%s\n",
+		       v->show_courses ? ",course" : "");
 	for (size_t i = 0; i < nr && !v->interrupted; i++) {
 		int status = validate_file(v, files[i]);
 
