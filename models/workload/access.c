@@ -30,6 +30,8 @@ const struct enum_name access_streams[] = {
 	{ NULL, 0, NULL },
 };
 
+enum { MOST_RANKS = 100000000 }; /* as of distributions */
+
 struct access_table {
 	struct access_table *next;
 	uint64_t nr_pages;
@@ -90,6 +92,13 @@ static const struct access_table *find_table(struct host *host, uint64_t nr_page
 	table->next = *tables;
 	*tables = table;
 	return table;
+}
+
+void access_check(const struct access_options *o, uint64_t nr_pages, const void *own, const char *key,
+		  struct complaints *c)
+{
+	if (o->pattern == ACCESS_ZIPF && nr_pages > MOST_RANKS)
+		complain(c, option_where(own, key), "%s: pattern zipf draws from at most 100 million", key);
 }
 
 void access_open(struct access *a, const struct workload_task *w, const struct access_options *o,

@@ -48,6 +48,9 @@ struct access {
 	const struct access_table *table;
 };
 
+/* Complains of a table that would not fit: what is bound to `own` has `key` pages. */
+void access_check(const struct access_options *o, uint64_t nr_pages, const void *own, const char *key,
+		  struct complaints *c);
 /* `purpose` names the random stream beside the task. */
 void access_open(struct access *a, const struct workload_task *w, const struct access_options *o,
 		 uint64_t nr_pages, const char *purpose);

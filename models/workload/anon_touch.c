@@ -169,7 +169,17 @@ static void run(struct task *t, struct workload_task *w)
 	anon_unmap(t, c.memory);
 }
 
-static const struct workload_ops ops = { .ends = ends, .run = run };
+static void check(const struct scenario *s, const struct task_options *task, const void *own,
+		  struct complaints *c)
+{
+	const struct anon_touch *o = own;
+
+	(void)s;
+	(void)task;
+	access_check(&o->access, o->pages, own, "pages", c);
+}
+
+static const struct workload_ops ops = { .check = check, .ends = ends, .run = run };
 
 MODULE(anon_touch) = {
 	.abi = MEMCGSIM_ABI,

@@ -80,6 +80,7 @@ static void check(const struct scenario *s, const struct task_options *task, con
 
 	(void)task;
 	disk_check(s, o->disk, own, "disk", c);
+	access_check(&o->access, o->pages, own, "pages", c);
 	if (o->back && o->access.pattern != ACCESS_CYCLIC)
 		complain(c, option_where(own, "back"), "back: only a cyclic reader can go back");
 	if (o->back && !o->passes)

@@ -55,8 +55,11 @@ static bool ends(const void *own)
 static void check(const struct scenario *s, const struct task_options *task, const void *own,
 		  struct complaints *c)
 {
+	const struct file_writer *o = own;
+
 	(void)task;
-	disk_check(s, ((const struct file_writer *)own)->disk, own, "disk", c);
+	disk_check(s, o->disk, own, "disk", c);
+	access_check(&o->access, o->pages, own, "pages", c);
 }
 
 static void prepare(struct workload_task *w)

@@ -288,6 +288,7 @@ static void check(const struct scenario *s, const struct task_options *task, con
 	const struct lockstep *o = own;
 
 	(void)task;
+	access_check(&o->access, o->pages, own, "pages", c);
 	for (size_t i = 0; i < o->watch.nr; i++) {
 		const char *path = o->watch.items[i];
 

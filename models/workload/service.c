@@ -89,6 +89,8 @@ static void check(const struct scenario *s, const struct task_options *task, con
 
 	(void)task;
 	disk_check(s, o->disk, own, "disk", c);
+	access_check(&o->access, o->anon_pages, own, "anon_pages", c);
+	access_check(&o->access, o->file_pages, own, "file_pages", c);
 	if (!o->anon_pages && !o->file_pages)
 		complain(c, option_where(own, NULL), "service: neither heap nor file has a page");
 }

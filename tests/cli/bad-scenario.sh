@@ -15,6 +15,18 @@ echo "= $?"
 printf '' >empty.yaml
 memcgsim run empty.yaml 2>&1
 echo "= $?"
+# A table of ranks that would not fit.
+cat >zipf.yaml <<END
+schema: 1
+scenario: zipf
+kernel: v6.6
+host: { cpus: 4 }
+tasks:
+  - { workload: file_writer, pages: 100000001, pattern: zipf }
+  - { workload: file_churn, pages: 100000000, pattern: zipf }
+END
+memcgsim check zipf.yaml 2>&1
+echo "= $?"
 # Each list is in bounds, all together are not.
 cat >tasks.yaml <<END
 schema: 1
