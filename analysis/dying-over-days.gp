@@ -5,6 +5,7 @@
 
 set loadpath 'analysis'
 tall = 1.5
+stacked = 2
 load 'terminal.gp'
 
 variant = entity

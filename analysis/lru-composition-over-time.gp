@@ -7,6 +7,7 @@
 set loadpath 'analysis'
 panels = 6
 tall = 1.8
+keys = 4
 load 'terminal.gp'
 
 panels = nr < panels ? nr : panels

@@ -2,6 +2,7 @@
 
 set loadpath 'analysis'
 tall = 1.4
+stacked = 2
 load 'terminal.gp'
 
 set multiplot layout 2, 1 title shown('Memory pressure')

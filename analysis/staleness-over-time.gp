@@ -2,6 +2,7 @@
 
 set loadpath 'analysis'
 tall = 1.4
+stacked = 2
 load 'terminal.gp'
 
 # Flushes of the whole tree: a row of marks a variant, at the foot of each panel.

@@ -3,26 +3,33 @@
 # Variables that the caller may set with gnuplot -e, before:
 #	term   'pngcairo' (default), 'svg', or 'dumb' for text in 75 columns
 #	out    the file to write; without it the text of 'dumb' goes to the terminal
-# A figure may set tall, the factor by which it is taller than others.
+# A figure may set tall, the factor by which it is taller than others; keys, the lines of its key, if they are not
+# one a variant; and stacked, the number of panels above each other that share its height.
 #
 # The colours are those of Okabe and Ito, which colour-blind readers can tell apart, and a grey; dash patterns
 # say the same once more for print.
 
 if (!exists("term")) term = 'pngcairo'
 if (!exists("tall")) tall = 1
+if (!exists("stacked")) stacked = 1
 is_text = term eq 'dumb'
 gap = is_text ? ' ' : '' # between a sample of the line and its name
+
+# From index 0 of the data: the scenario and entity that are shown, the number of variants.
+set datafile missing '?'
+stats data index 0 using (scenario = strcol(1), entity = strcol(2), nr = $3, 0) nooutput
+if (!exists("keys")) keys = nr
+more = keys > 6 ? stacked * (keys - 6) : 0 # lines of the key beyond those that there is room for
 if (is_text) {
-	set terminal dumb noenhanced size 75, int(24 * tall)
+	set terminal dumb noenhanced size 75, int(24 * tall) + more
 } else { if (term eq 'svg') {
-	set terminal svg noenhanced size 900, int(560 * tall) font 'DejaVu Sans,14' background '#ffffff'
+	set terminal svg noenhanced size 900, int(560 * tall) + 19 * more font 'DejaVu Sans,14' background '#ffffff'
 } else {
-	set terminal pngcairo noenhanced size 1350, int(840 * tall) font 'DejaVu Sans,15' fontscale 1.1
+	set terminal pngcairo noenhanced size 1350, int(840 * tall) + 26 * more font 'DejaVu Sans,15' fontscale 1.1
 } }
 if (exists("out")) set output out
 
 set encoding utf8
-set datafile missing '?'
 set border 3
 set tics nomirror out
 set key below left reverse Left maxcols 1
@@ -45,7 +52,5 @@ if (is_text) {
 # room for it beside the tics.
 set_ylabel = is_text ? "set label 1 ylabel at graph 0, graph 1 offset 0, 1" : "set ylabel ylabel"
 
-# From index 0 of the data: the scenario and entity that are shown, the number of variants.
-stats data index 0 using (scenario = strcol(1), entity = strcol(2), nr = $3, 0) nooutput
 of_entity = entity eq '' || entity eq 'all' ? '' : ' of ' . entity
 shown(what) = what . of_entity . ', ' . scenario . ' (simulated)'
