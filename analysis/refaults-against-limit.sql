@@ -37,9 +37,9 @@ point AS (
 	FROM of_run WHERE mib IS NOT NULL
 	GROUP BY curve, mib
 ),
-shown AS ( -- one point is no curve
+shown AS ( -- one limit is no curve
 	SELECT curve, scenario, row_number() OVER (ORDER BY min(run_id)) - 1 AS k
-	FROM of_run WHERE mib IS NOT NULL AND (SELECT count(*) FROM point) > 1
+	FROM of_run WHERE mib IS NOT NULL AND (SELECT count(DISTINCT mib) FROM point) > 1
 	GROUP BY curve
 ),
 line (block, row, text) AS (
