@@ -9,7 +9,7 @@
 #include "sim/results/summary_data.h"
 
 #define WIDTH    75
-#define MAX_NAME 24
+#define MAX_NAME 40
 #define GAP      2
 
 /* Lines [from, to) of one table. */
