@@ -1,7 +1,8 @@
 /*
  * summary_text.c - summary tables as text for a mail: ASCII, at most 75 columns.
  *
- * A column a variant, and beside each but the first its difference to the first. Variants that do not fit
+ * A column a variant, and beside each but the first its difference to the first. Names that do not fit above
+ * their column go on in the next line. Variants that do not fit
  * follow in further blocks, each with the first one again, since that is what they are compared with. Five
  * and more that do not fit are rows instead (summary_matrix.c).
  */
@@ -12,6 +13,7 @@
 
 #define WIDTH        75
 #define MAX_NAME     18
+#define NARROW       12 /* where longer names would leave no room for labels, or be cut */
 #define MAX_SCENARIO 36
 #define MIN_LABEL    16
 #define DIFFERENCE   10 /* " +183.3% *" */
@@ -88,9 +90,9 @@ static void put_right(FILE *out, int width, char *text)
 	free(text);
 }
 
-static int widest_cell(const struct summary_data *d, size_t variant)
+static int widest_cell(const struct summary_data *d, size_t variant, size_t most)
 {
-	int width = (int)strnlen(d->variants[variant].name, MAX_NAME);
+	int width = (int)strnlen(d->variants[variant].name, most);
 
 	for (size_t i = 0; i < d->nr_lines; i++) {
 		int own = width_of(cell_text(d->lines[i].row, &d->lines[i].cells[variant]));
@@ -100,17 +102,11 @@ static int widest_cell(const struct summary_data *d, size_t variant)
 	return width;
 }
 
-/* Of the labels and titles, as far as the widest pair of variants leaves room for them. */
-static int label_width(const struct summary_data *d, const int *widths)
+/* What labels and titles would like to have. */
+static int label_wish(const struct summary_data *d)
 {
-	int width = MIN_LABEL, pair = widths[0], room;
+	int width = MIN_LABEL;
 
-	for (size_t v = 1; v < d->nr_variants; v++) {
-		int own = widths[0] + GAP + widths[v] + DIFFERENCE;
-
-		pair = own > pair ? own : pair;
-	}
-	room = WIDTH - GAP - pair;
 	for (size_t i = 0; i < d->nr_lines; i++) {
 		int own = width_of(label_text(&d->lines[i], WIDTH));
 		int title = (int)strlen(d->lines[i].table->title);
@@ -118,8 +114,38 @@ static int label_width(const struct summary_data *d, const int *widths)
 		own = title > own ? title : own;
 		width = own > width ? own : width;
 	}
-	room = room < MIN_LABEL ? MIN_LABEL : room;
-	return width < room ? width : room;
+	return width;
+}
+
+/* What the widest pair of variants leaves them. */
+static int label_room(const struct summary_data *d, const int *widths)
+{
+	int pair = widths[0], room;
+
+	for (size_t v = 1; v < d->nr_variants; v++) {
+		int own = widths[0] + GAP + widths[v] + DIFFERENCE;
+
+		pair = own > pair ? own : pair;
+	}
+	room = WIDTH - GAP - pair;
+	return room < MIN_LABEL ? MIN_LABEL : room;
+}
+
+static int label_width(const struct summary_data *d, const int *widths)
+{
+	int wish = label_wish(d), room = label_room(d, widths);
+
+	return wish < room ? wish : room;
+}
+
+/* Of the columns. */
+static void set_widths(const struct summary_data *d, int *widths)
+{
+	for (size_t v = 0; v < d->nr_variants; v++)
+		widths[v] = widest_cell(d, v, strlen(d->variants[v].name) > MAX_NAME ? NARROW : MAX_NAME);
+	if (label_wish(d) > label_room(d, widths))
+		for (size_t v = 0; v < d->nr_variants; v++)
+			widths[v] = widest_cell(d, v, NARROW);
 }
 
 /* As many variants as fit beside the first, but one at least. */
@@ -137,17 +163,59 @@ static struct block next_block(const struct summary_data *d, const int *widths, 
 	return b;
 }
 
+/* The piece of a name that stands in one line of the head: it ends after a - or _ where it can. */
+static int name_piece(const char *name, int width)
+{
+	int length = (int)strlen(name);
+
+	if (length <= width)
+		return length;
+	for (length = width; length > width / 2; length--)
+		if (strchr("-_ ", name[length - 1]))
+			return length;
+	return width;
+}
+
+static const char *put_piece(FILE *out, const char *name, int width, int gap)
+{
+	int length = name_piece(name, width);
+
+	fprintf(out, "%*.*s", gap + width, length, name);
+	return name + length;
+}
+
+/* One line of the head, of what is left of the names. */
+static bool put_head(FILE *out, const struct block *b, const int *widths, const char **names,
+		     const char *title)
+{
+	size_t end = b->to;
+	bool more;
+
+	while (end > b->from && !*names[end - 1])
+		end--;
+	fprintf(out, "%-*.*s", b->label + GAP, b->label, title);
+	names[0] = put_piece(out, names[0], widths[0], 0);
+	more = *names[0] != '\0';
+	for (size_t v = b->from; v < end; v++) {
+		names[v] = put_piece(out, names[v], widths[v], v > b->from ? DIFFERENCE + GAP : GAP);
+		more |= *names[v] != '\0';
+	}
+	putc('\n', out);
+	return more;
+}
+
 static void put_title(FILE *out, const struct summary_data *d, const struct block *b, const int *widths,
 		      const struct summary_table *table)
 {
-	const struct summary_variant *first = &d->variants[0];
+	const char **names = xcalloc(d->nr_variants, sizeof(*names));
+	const char *title = table->title;
 
-	fprintf(out, "\n%-*.*s%*.*s", b->label + GAP, b->label, table->title, widths[0], MAX_NAME,
-		first->name);
-	for (size_t v = b->from; v < b->to; v++)
-		fprintf(out, "%*.*s%*s", GAP + widths[v], MAX_NAME, d->variants[v].name,
-			v + 1 < b->to ? DIFFERENCE : 0, "");
+	for (size_t v = 0; v < d->nr_variants; v++)
+		names[v] = d->variants[v].name;
 	putc('\n', out);
+	while (put_head(out, b, widths, names, title))
+		title = "";
+	free(names);
 }
 
 static void put_line(FILE *out, const struct block *b, const int *widths, const struct summary_line *line)
@@ -220,8 +288,7 @@ void summary_write_text(const struct summary_data *d, FILE *out)
 	if (!d->nr_variants)
 		return;
 	widths = xcalloc(d->nr_variants, sizeof(*widths));
-	for (size_t v = 0; v < d->nr_variants; v++)
-		widths[v] = widest_cell(d, v);
+	set_widths(d, widths);
 	put_heading(out, d);
 	if (d->nr_variants >= MANY && next_block(d, widths, 1, label_width(d, widths)).to < d->nr_variants) {
 		summary_write_matrix(d, out);
