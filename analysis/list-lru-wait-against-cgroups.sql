@@ -28,9 +28,9 @@ point AS (
 		avg(100 * wait_total_ns / sys) AS share
 	FROM of_run GROUP BY curve, cgroups
 ),
-shown AS ( -- one point is no curve
+shown AS ( -- one number is no curve
 	SELECT curve, scenario, row_number() OVER (ORDER BY min(run_id)) - 1 AS k
-	FROM of_run WHERE (SELECT count(*) FROM point) > 1
+	FROM of_run WHERE (SELECT count(DISTINCT cgroups) FROM point) > 1
 	GROUP BY curve
 ),
 line (block, row, text) AS (
