@@ -51,7 +51,10 @@ static bool complain_number(struct binder *b, const struct option *row, const st
 {
 	struct option limits = *row; /* with those of the type itself */
 	char range[RANGE_TEXT] = "";
+	const char *word = row->allow_max ? "max" : row->never;
 
+	if (strchr("-0123456789", *value->text)) /* meant as a number; or empty */
+		word = NULL;
 	if (unit_is_integer(row->type) && !row->max)
 		limits.max = row->type == OPT_U32        ? "4294967295"
 			     : row->type == OPT_DURATION ? "213d"
@@ -60,8 +63,8 @@ static bool complain_number(struct binder *b, const struct option *row, const st
 		limits.min = "0";
 	if (error->range)
 		range_text(&limits, range);
-	complain(b->complaints, value->at, "%s: '%.60s' %s%s%s", row->name, value->text, error->text,
-		 *range ? "; allowed: " : "", range);
+	complain(b->complaints, value->at, "%s: '%.60s' %s%s%s%s%s", row->name, value->text, error->text,
+		 *range ? "; allowed: " : "", range, word ? "; also allowed: " : "", word ? word : "");
 	return false;
 }
 
