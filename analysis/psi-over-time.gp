@@ -4,6 +4,7 @@ set loadpath 'analysis'
 tall = 1.4
 stacked = 2
 load 'terminal.gp'
+if (!is_text) { set rmargin 5 } # for the last tic of a long run
 
 set multiplot layout 2, 1 title shown('Memory pressure')
 set yrange [0:*]

@@ -2,6 +2,7 @@
 
 set loadpath 'analysis'
 load 'terminal.gp'
+if (!is_text) { set rmargin 5 } # for the last tic of a long run
 
 set title shown('Shadow nodes')
 set xlabel 'simulated time, s'

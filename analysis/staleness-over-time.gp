@@ -4,6 +4,7 @@ set loadpath 'analysis'
 tall = 1.4
 stacked = 2
 load 'terminal.gp'
+if (!is_text) { set rmargin 5 } # for the last tic of a long run
 
 # Flushes of the whole tree: a row of marks a variant, at the foot of each panel.
 set y2range [0:1]
