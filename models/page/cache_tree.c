@@ -55,10 +55,8 @@ static bool grows(const struct cache_tree *tree, uint32_t levels)
 	return tree->height && levels > tree->height;
 }
 
-uint32_t cache_tree_missing(const struct cache_tree *tree, uint64_t index)
+uint32_t cache_tree_count_missing(const struct cache_tree *tree, uint64_t index)
 {
-	if (tree->slots[index] || tree->single)
-		return 0;
 	uint32_t levels = levels_for(index);
 	uint32_t height = levels > tree->height ? levels : tree->height;
 	/* Growing puts nodes above the old top; the last of them is on the way to `index` too. */
@@ -157,7 +155,7 @@ void cache_tree_store(struct task *t, struct host *host, struct cache_tree *tree
 	}
 	if (leaf->count)
 		tree_touch_leaf(t, leaf);
-	if (slot && !before)
+	else if (slot)
 		make_nodes(tree, index, m, t->cpu);
 	tree->slots[index] = slot;
 	leaf->count = (uint16_t)(leaf->count + !!slot - !!before);

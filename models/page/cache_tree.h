@@ -42,8 +42,17 @@ void cache_tree_init(struct host *host, struct cache_tree *tree, uint32_t id, ui
 /* tree_lines.c: one writes the number of pages, a leaf; in a step, at what it costs beyond hits. */
 void tree_touch_pages(struct task *t, struct cache_tree *tree);
 void tree_touch_leaf(struct task *t, struct shadow_node *leaf);
-/* How many nodes a slot at `index` still needs. This and the rest under the tree's lock. */
-uint32_t cache_tree_missing(const struct cache_tree *tree, uint64_t index);
+uint32_t cache_tree_count_missing(const struct cache_tree *tree, uint64_t index);
+/*
+ * How many nodes a slot at `index` still needs: none where its leaf is, for what is above a leaf is there
+ * too. This and the rest under the tree's lock.
+ */
+static inline uint32_t cache_tree_missing(const struct cache_tree *tree, uint64_t index)
+{
+	if (tree->slots[index] || tree->leaves[index >> CACHE_SLOTS_LOG].count || tree->single)
+		return 0;
+	return cache_tree_count_missing(tree, index);
+}
 /*
  * xas_store(): what is at `index` becomes `slot`. Nodes that are missing are m's, which the caller charged
  * for; nodes that become empty go, after a grace period.

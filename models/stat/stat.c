@@ -128,16 +128,41 @@ void stat_build_memcg(struct memcg *m)
 	line_init(&m->stat->line);
 }
 
+static inline uint64_t size_of(int64_t val)
+{
+	return (uint64_t)(val < 0 ? -val : val);
+}
+
+static inline void change_pair(struct stat_pair *pair, enum stat_item item, int64_t val)
+{
+	pair->delta[item] += val;
+	pair->changed |= (uint64_t)1 << item;
+	pair->absolute += size_of(val);
+}
+
 /* The kernel's part of an update; what no flush has seen of it is measured at all levels. */
 static inline void change(struct stat_pair *pair, enum stat_item item, int64_t val)
 {
-	uint64_t size = (uint64_t)(val < 0 ? -val : val);
-
-	pair->delta[item] += val;
-	pair->changed |= (uint64_t)1 << item;
-	pair->absolute += size;
+	change_pair(pair, item, val);
 	for (struct memcg *m = pair->memcg; m; m = m->parent)
-		m->stat->unflushed += size;
+		m->stat->unflushed += size_of(val);
+}
+
+/* The same, with what is truly the owner's: one way up if that is who is counted, as nearly always. */
+static inline void change_with_truth(struct stat_pair *pair, struct memcg *owner, enum stat_item item,
+				     int64_t val)
+{
+	if (__builtin_expect(owner != pair->memcg, 0)) {
+		change(pair, item, val);
+		for (; owner; owner = owner->parent)
+			owner->stat->truth[item] += val;
+		return;
+	}
+	change_pair(pair, item, val);
+	for (; owner; owner = owner->parent) {
+		owner->stat->unflushed += size_of(val);
+		owner->stat->truth[item] += val;
+	}
 }
 
 /*
@@ -161,9 +186,7 @@ static inline struct stat_pair *add(struct task *t, struct memcg *owner, struct 
 	struct stat_pair *pair = rstat_pair(m->host, t->cpu->id, m);
 
 	shared_step(t);
-	change(pair, item, val);
-	for (; owner; owner = owner->parent)
-		owner->stat->truth[item] += val;
+	change_with_truth(pair, owner, item, val);
 	cpu_defer(t, m->host->costs->stat_update);
 	if (__builtin_expect(t->cpu->caches, 0))
 		touch_lines(t, pair, item);
@@ -200,7 +223,7 @@ static inline void notify(struct task *t, struct stat_pair *pair, enum stat_item
 			  enum stat_kind kind)
 {
 	struct stat_state *st = stat_of(pair->memcg->host);
-	uint64_t size = (uint64_t)(val < 0 ? -val : val);
+	uint64_t size = size_of(val);
 
 	st->calls.calls[kind]++;
 	st->calls.absval[kind] += size;

@@ -7,10 +7,30 @@
  */
 #include "models/stat/stat_impl.h"
 
+/* memcg_update_level() to the root, where caches have no sizes and so a level costs always the same. */
+static inline void walk(struct task *t, struct stat_pair *pair, uint32_t pages)
+{
+	const struct host *host = pair->memcg->host;
+	const sim_time_t cost = host->costs->stat_level;
+	const uint32_t batch = host->charge_batch;
+
+	shared_step(t);
+	for (; pair; pair = pair->parent) {
+		pair->updates += pages;
+		cpu_defer(t, cost);
+		if (pair->updates >= batch)
+			memcg_update_batch(t, pair);
+	}
+}
+
 static void updated(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size)
 {
 	uint64_t pages = memcg_update_pages(item, size);
 
+	if (__builtin_expect(!t->cpu->caches, 1)) {
+		walk(t, pair, (uint32_t)pages);
+		return;
+	}
 	for (; pair; pair = pair->parent)
 		memcg_update_level(t, pair, pages);
 }
