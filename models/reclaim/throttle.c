@@ -14,8 +14,9 @@
  *
  *	a call for the machine has come to priority 1 with nothing: the same
  *
- * Kernel threads other than kswapd do not wait. Only the classic LRU tells what it met: under MGLRU nobody
- * waits here, in any kernel so far.
+ * Kernel threads other than kswapd do not wait. Only the classic LRU tells what it met: under MGLRU who
+ * reclaims waits for want of progress alone, in any kernel so far. 5.1 and 5.15 have wait_iff_congested() and
+ * congestion_wait() instead, which are not here: what is, is applied to them too.
  *
  * Left out: VMSCAN_THROTTLE_ISOLATED; kswapd's own writes of file pages (PGDAT_DIRTY): file systems refuse
  * them, and lost the operation for it (xfs in 6.0, ext4 in 6.5); cgroup v1, where reclaim waits for each
