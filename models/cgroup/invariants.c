@@ -74,20 +74,38 @@ static void check_memcg(const struct memcg *m, const struct stocked *s, struct r
 			 (long long)kernel);
 }
 
+static void end_count(struct host *host, const struct stocked *s, struct record *record)
+{
+	record_invariant(record, "I9", s->most <= host->charge_batch,
+			 "a CPU holds %lld pages of one memcg, batch %u", (long long)s->most,
+			 host->charge_batch);
+	sim_free(host->sim, s->pages, host->cgroups->nr * sizeof *s->pages);
+	sim_free(host->sim, s->bytes, host->cgroups->nr * sizeof *s->bytes);
+}
+
 void cgroups_check(struct host *host, struct record *record)
 {
 	struct stocked s = count_stocks(host);
-
 	struct memcg *m;
 
 	for (uint32_t i = 0; (m = memcg_at(host->cgroups, &i)); i++)
 		if (m->life != MEMCG_GONE)
 			check_memcg(m, &s, record);
-	record_invariant(record, "I9", s.most <= host->charge_batch,
-			 "a CPU holds %lld pages of one memcg, batch %u", (long long)s.most,
-			 host->charge_batch);
-	sim_free(host->sim, s.pages, host->cgroups->nr * sizeof *s.pages);
-	sim_free(host->sim, s.bytes, host->cgroups->nr * sizeof *s.bytes);
+	end_count(host, &s, record);
+}
+
+void cgroups_check_some(struct host *host, const uint32_t *ids, uint32_t nr, struct record *record)
+{
+	struct stocked s = count_stocks(host);
+
+	for (uint32_t k = 0; k < nr; k++) {
+		uint32_t i = ids[k];
+		const struct memcg *m = memcg_at(host->cgroups, &i);
+
+		for (; i == ids[k] && m && m->life != MEMCG_GONE; m = m->parent)
+			check_memcg(m, &s, record);
+	}
+	end_count(host, &s, record);
 }
 
 void cgroups_finish(struct host *host)

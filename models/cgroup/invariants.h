@@ -9,5 +9,7 @@
 #include "sim/results/record.h"
 
 void cgroups_check(struct host *host, struct record *record);
+/* Of these alone, by id; they are asked about with all above them. */
+void cgroups_check_some(struct host *host, const uint32_t *ids, uint32_t nr, struct record *record);
 
 #endif

@@ -209,3 +209,53 @@ void pages_check(struct host *host, struct record *record)
 			check_object(host, host->pages->objects[i], record);
 	sim_free(host->sim, own, cgroups->nr * sizeof(*own));
 }
+
+/* What a cgroup counts without its children: I5 of it and of them says that it has as many. */
+static int64_t counts_itself(const struct memcg *m, enum stat_item item)
+{
+	int64_t count = stat_truth(m, item);
+
+	for (const struct memcg *child = m->first_child; child; child = child->next_sibling)
+		count -= stat_truth(child, item);
+	return count;
+}
+
+static void check_some(const struct memcg *m, uint64_t most, struct record *record)
+{
+	const struct reclaim_ops *ops = reclaim_ops(m->host);
+	uint64_t size[NR_LRU_LISTS] = { 0 }, all = 0;
+
+	for (uint32_t nid = 0; m->lruvecs && nid < m->host->nr_nodes; nid++)
+		for (enum lru_list lru = 0; m->lruvecs[nid] && lru < NR_LRU_LISTS; lru++) {
+			size[lru] += ops->size(m->lruvecs[nid], lru);
+			all += ops->size(m->lruvecs[nid], lru);
+		}
+	for (enum lru_list lru = 0; lru < NR_LRU_LISTS; lru++) {
+		int64_t off = counts_itself(m, counters[lru].item) - (int64_t)size[lru];
+		int64_t may = 2 * may_be_off(m->host->pages, counters[lru].item); /* it, and a child */
+
+		record_invariant(record, "I5", -may <= off && off <= may,
+				 "%s: %s counts %lld beyond its children, its lists have %lld pages", m->path,
+				 counters[lru].name, (long long)(off + (int64_t)size[lru]),
+				 (long long)size[lru]);
+	}
+	record_invariant(record, "pages charged",
+			 m->host->cgroups->reparenting || all <= m->nr_charged - m->nr_kmem,
+			 "%s: has %lld pages on lists, charged %lld", m->path, (long long)all,
+			 (long long)(m->nr_charged - m->nr_kmem));
+	for (uint32_t nid = 0; ops->check && all <= most && m->lruvecs && nid < m->host->nr_nodes; nid++)
+		if (m->lruvecs[nid])
+			ops->check(m->lruvecs[nid], record);
+}
+
+void pages_check_some(struct host *host, const uint32_t *ids, uint32_t nr, uint64_t most,
+		      struct record *record)
+{
+	for (uint32_t k = 0; k < nr; k++) {
+		uint32_t i = ids[k];
+		const struct memcg *m = memcg_at(host->cgroups, &i);
+
+		if (m && i == ids[k] && m->life != MEMCG_GONE)
+			check_some(m, most, record);
+	}
+}

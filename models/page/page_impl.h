@@ -272,5 +272,11 @@ void anon_exit(struct task *t, struct page_object *object);
 /* ---- invariants.c ---- */
 
 void pages_check(struct host *host, struct record *record);
+/*
+ * What can be said of these cgroups without their pages; their lists are walked where they have no more than
+ * `most`.
+ */
+void pages_check_some(struct host *host, const uint32_t *ids, uint32_t nr, uint64_t most,
+		      struct record *record);
 
 #endif

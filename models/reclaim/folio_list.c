@@ -70,8 +70,10 @@ static enum fate reclaim_page(struct task *t, struct lruvec *lruvec, frame_t fra
 	if (page->flags & PG_WRITEBACK)
 		return under_writeback(host, page, sc, &result->met);
 	fate = judge(t, lruvec, frame, sc);
-	if (fate == FATE_FREED)
+	if (fate == FATE_FREED) {
+		reclaim_touches_page(host, page);
 		fate = fate_of(object_evict(t, host, frame, sc->target, out));
+	}
 	return page->flags & PG_ORPHAN ? FATE_FREED : fate;
 }
 
@@ -104,6 +106,7 @@ uint32_t shrink_folio_list(struct task *t, struct lruvec *lruvec, frame_t *frame
 	uint32_t kept = 0, nr_freed = 0;
 
 	assert(nr <= SHRINK_MOST);
+	reclaim_touches(lruvec);
 	*result = (struct shrink_result){ 0 };
 	task_sync(t);
 	for (uint32_t i = 0; i < nr; i++) {

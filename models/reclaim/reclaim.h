@@ -133,6 +133,18 @@ struct reclaim_calls {
 	uint64_t rotated;   /* pages to the tail of their list: pgrotated */
 };
 
+/* What reclaim has come to since invariants were last looked at; check.c. */
+#define TOUCHED_MOST 64u
+struct reclaim_touched {
+	uint32_t memcgs[TOUCHED_MOST]; /* ids */
+	uint32_t nr_memcgs;            /* more than fit: nothing is known of the others */
+	struct touched_slot {
+		uint32_t object;
+		uint64_t index;
+	} slots[TOUCHED_MOST]; /* of the last pages that were to go */
+	uint32_t nr_slots;     /* ever */
+};
+
 /* What reclaim keeps of a machine. */
 struct reclaim_state {
 	const struct reclaim_ops *ops;
@@ -142,7 +154,8 @@ struct reclaim_state {
 	struct throttle *throttles; /* by node; throttle.c */
 	struct workqueue *events;   /* system_wq */
 	struct reclaim_calls calls;
-	uint64_t unchecked;      /* pages scanned since invariants were last looked at; check.c */
+	uint64_t unchecked; /* pages scanned since invariants were last looked at; check.c */
+	struct reclaim_touched touched;
 	bool unchecked_for_ever; /* for tests that charge pages which do not exist */
 };
 

@@ -52,11 +52,23 @@ void vmpressure_prio(struct task *t, const struct scan_control *sc);
 #ifndef NDEBUG
 /* After a call: invariants, every so often. What is broken ends the run. */
 void reclaim_check(struct task *t, const struct scan_control *sc);
+/* Notes for it: pages of this lruvec are judged; this page is to leave its object. */
+void reclaim_touches(const struct lruvec *lruvec);
+void reclaim_touches_page(const struct host *host, const struct page *page);
 #else
 static inline void reclaim_check(struct task *t, const struct scan_control *sc)
 {
 	(void)t;
 	(void)sc;
+}
+static inline void reclaim_touches(const struct lruvec *lruvec)
+{
+	(void)lruvec;
+}
+static inline void reclaim_touches_page(const struct host *host, const struct page *page)
+{
+	(void)host;
+	(void)page;
 }
 #endif
 

@@ -123,11 +123,47 @@ static void check_stamps(const struct host *host, struct record *record)
 		(unsigned long long)f.stamp, back.node, back.css_id, (unsigned long long)back.stamp);
 }
 
+/* I14 and I16 need no tree. */
+static void check_counts(struct host *host, struct record *record)
+{
+	const struct workingset_count *count = workingset_counted(host);
+	uint64_t listed = 0;
+
+	for (uint32_t node = 0; node < host->nr_nodes; node++)
+		listed += workingset_nodes(host, node);
+	record_invariant(record, "I14",
+			 count->nodes_listed - count->nodes_unlisted - count->nodes_reclaimed == listed,
+			 "%lld nodes listed, %lld taken off, %lld reclaimed; there are %lld",
+			 (long long)count->nodes_listed, (long long)count->nodes_unlisted,
+			 (long long)count->nodes_reclaimed, (long long)listed);
+	check_stamps(host, record);
+}
+
+void workingset_check_some(struct host *host, const struct touched_slot *slots, uint32_t nr,
+			   struct record *record)
+{
+	const struct workingset_count *count = workingset_counted(host);
+	struct found found = { .nodes = sim_alloc(host->sim, host->nr_nodes * sizeof(uint64_t)) };
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct page_object *object = host->pages->objects[slots[i].object];
+
+		if (object->tree && slots[i].index < object->nr_pages)
+			look_at_leaf(host, object, cache_tree_leaf(slots[i].index), &found);
+	}
+	record_invariant(
+		record, "I12", !found.wrong && count->refaults <= count->shadows_made,
+		"%lld shadows made, %lld refaults; %lld leaves or pages that reclaim came to disagree",
+		(long long)count->shadows_made, (long long)count->refaults, (long long)found.wrong);
+	check_counts(host, record);
+	sim_free(host->sim, found.nodes, host->nr_nodes * sizeof(uint64_t));
+}
+
 void workingset_check(struct host *host, struct record *record)
 {
 	const struct workingset_count *count = workingset_counted(host);
 	struct found found = { .nodes = sim_alloc(host->sim, host->nr_nodes * sizeof(uint64_t)) };
-	uint64_t elsewhere = swap_table_shadows(host), listed = 0;
+	uint64_t elsewhere = swap_table_shadows(host);
 
 	for (uint32_t i = 0; i < host->pages->nr_objects; i++) {
 		const struct page_object *object = host->pages->objects[i];
@@ -148,13 +184,6 @@ void workingset_check(struct host *host, struct record *record)
 		(long long)count->shadows_made, (long long)count->shadows_gone, (long long)found.shadows,
 		(long long)count->refaults, (long long)found.wrong);
 	check_lists(host, &found, record);
-	for (uint32_t node = 0; node < host->nr_nodes; node++)
-		listed += workingset_nodes(host, node);
-	record_invariant(record, "I14",
-			 count->nodes_listed - count->nodes_unlisted - count->nodes_reclaimed == listed,
-			 "%lld nodes listed, %lld taken off, %lld reclaimed; there are %lld",
-			 (long long)count->nodes_listed, (long long)count->nodes_unlisted,
-			 (long long)count->nodes_reclaimed, (long long)listed);
-	check_stamps(host, record);
+	check_counts(host, record);
 	sim_free(host->sim, found.nodes, host->nr_nodes * sizeof(uint64_t));
 }

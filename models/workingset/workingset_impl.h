@@ -6,6 +6,7 @@
 
 #include "models/host/costs.h"
 #include "models/page/page_impl.h"
+#include "models/reclaim/reclaim.h"
 #include "models/workingset/workingset.h"
 #include "sim/module.h"
 
@@ -34,5 +35,8 @@ void shadow_nodes_build(struct host *host); /* their list and their shrinker */
 /* ---- invariants.c ---- */
 
 void workingset_check(struct host *host, struct record *record);
+/* Of the leaves of these slots alone, and of what is counted. */
+void workingset_check_some(struct host *host, const struct touched_slot *slots, uint32_t nr,
+			   struct record *record);
 
 #endif
