@@ -40,8 +40,16 @@ struct cache_tree {
 /* For the object of that number; zeroed memory becomes a tree. */
 void cache_tree_init(struct host *host, struct cache_tree *tree, uint32_t id, uint64_t nr_pages, bool lists);
 /* tree_lines.c: one writes the number of pages, a leaf; in a step, at what it costs beyond hits. */
-void tree_touch_pages(struct task *t, struct cache_tree *tree);
-void tree_touch_leaf(struct task *t, struct shadow_node *leaf);
+static inline void tree_touch_pages(struct task *t, struct cache_tree *tree)
+{
+	cpu_defer(t, line_cost(t, &tree->pages_line, true) - line_machine(t)->line_hit);
+}
+void tree_move_leaf(struct task *t, struct shadow_node *leaf);
+static inline void tree_touch_leaf(struct task *t, struct shadow_node *leaf)
+{
+	if (leaf->cpu != t->cpu->id)
+		tree_move_leaf(t, leaf);
+}
 uint32_t cache_tree_count_missing(const struct cache_tree *tree, uint64_t index);
 /*
  * How many nodes a slot at `index` still needs: none where its leaf is, for what is above a leaf is there

@@ -16,18 +16,12 @@
 
 #define LEAF_LINES 2u
 
-void tree_touch_pages(struct task *t, struct cache_tree *tree)
-{
-	cpu_defer(t, line_cost(t, &tree->pages_line, true) - sim_sched(t->sim)->machine->line_hit);
-}
-
-void tree_touch_leaf(struct task *t, struct shadow_node *leaf)
+/* It is another CPU's. */
+void tree_move_leaf(struct task *t, struct shadow_node *leaf)
 {
 	const struct machine *m = sim_sched(t->sim)->machine;
 	uint32_t cpu = t->cpu->id;
 
-	if (leaf->cpu == cpu)
-		return;
 	cpu_stall(t, LEAF_LINES * (machine_transfer(m, leaf->cpu, cpu) - m->line_hit));
 	leaf->cpu = (uint16_t)cpu;
 }
