@@ -42,10 +42,3 @@ MODULE(memcg_id_until_freed) = {
 	.source = "Linux up to 4.7",
 	.ops = &until_freed,
 };
-
-bool memcg_ids_until_freed(const struct host *host)
-{
-	const struct charge_constant *chosen = host_policy_ops(host, "memcg_id");
-
-	return chosen->value;
-}

@@ -208,7 +208,7 @@ static void css_offline(struct task *t, struct memcg *m)
 			ops->lruvec_offline(t, m->lruvecs[node]);
 	memcg_drain_all_stock(t, m);
 	task_sync(t);
-	if (!m->nr_swap && !host->cgroups->ids_until_freed)
+	if (!m->nr_swap && !host->ids_until_freed)
 		memcg_put_css_id(m);
 	if (ledger_releases_early(m)) {
 		m->nr_pins++;

@@ -42,7 +42,6 @@ struct cgroup_life {
 	struct histogram dying;   /* from rmdir until it no longer counts as dying, ns */
 };
 
-bool memcg_ids_until_freed(const struct host *host); /* ids.c */
 /* What mkdir or rmdir returned; life_results.c. */
 void life_refused(struct host *host, enum cgroup_error error, sim_time_t now);
 /* The work of a removed cgroup may go on: an RCU callback. */

@@ -154,7 +154,6 @@ struct cgroup_state {
 	uint32_t nr, capacity;
 	struct memcg **by_css_id; /* by css_id; NULL: none */
 	uint32_t nr_css_ids;      /* in use */
-	bool ids_until_freed;     /* memcg_id: until_freed */
 	uint32_t free_css_id;     /* below it all are in use */
 	uint32_t *free;           /* numbers that can be given away again, a stack */
 	uint32_t nr_free;

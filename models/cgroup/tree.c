@@ -184,7 +184,6 @@ void cgroups_build(struct host *host)
 	host->cgroups->by_css_id = arena_array(sim_arena(host->sim), MOST_CSS_IDS + 1,
 					       sizeof(*host->cgroups->by_css_id));
 	host->cgroups->free_css_id = 1;
-	host->cgroups->ids_until_freed = memcg_ids_until_freed(host);
 	host->cgroups->root = create(host, NULL, "");
 	host->cgroups->root->path = "/";
 	mutex_init(&host->cgroups->oom_mutex, lock_class(host->sim, "oom_lock"));

@@ -80,6 +80,7 @@ static void build(struct run *run)
 	host->nr_stock = charge_constant(host, "charge_stock");
 	host->grace_periods = charge_constant(host, "css_killed_work");
 	host->reparent_local = charge_constant(host, "reparent_local");
+	host->ids_until_freed = charge_constant(host, "memcg_id");
 
 	ledger_build(host);
 	reclaim_build(host);

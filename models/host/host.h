@@ -48,6 +48,7 @@ struct host {
 	uint32_t nr_stock;      /* slots of a CPU's stock: 1 or 7 */
 	uint32_t grace_periods; /* between the removal of a cgroup and css_offline(): css_killed_work */
 	bool reparent_local;
+	bool ids_until_freed; /* a removed cgroup keeps its id as long as anything holds it: memcg_id */
 	struct host_policy *policies;
 	uint32_t nr_policies;
 	struct cgroup_state *cgroups;
