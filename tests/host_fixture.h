@@ -70,6 +70,7 @@ static inline void fixture_open_as(struct fixture *f, const char *text, bool nai
 		complaints_print(f->complaints, stderr);
 	assert_non_null(f->set);
 	f->run.scenario = scenario_variant(f->set, 0);
+	run_hold(&f->run); /* for good: no experiment is around it that the last one done could end */
 	f->run.record = record_new(64);
 	f->run.sim = sim_create(&(struct sim_config){ .seed = 1, .naive = naive, .cross_check = true });
 	assert_non_null(f->run.sim);
