@@ -158,6 +158,7 @@ static const struct rig_config kinds[] = {
 	{ .flush = "unified", .version = 601 },
 	{ .flush = "everyone_waits", .lock = "spin_hold" },
 	{ .flush = "everyone_waits", .lock = "mutex" },
+	{ .flush = "unified_waits" },
 	{ .flush = "memcg_threshold",
 	  .update = "rstat_memcg_threshold",
 	  .version = 608,

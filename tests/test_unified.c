@@ -109,6 +109,31 @@ static void nonunified_readers_wait_and_are_exact(void **state)
 	rig_free(s.rig);
 }
 
+/* Nobody is skipped: the second flushes the tree as well, when the first has left next to nothing in it. */
+static void unified_waiters_flush_the_tree_again(void **state)
+{
+	static const uint32_t versions[] = { 601, 606 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct rig_config config = { .cpus = CPUS,
+					     .version = versions[i],
+					     .flush = "unified_waits",
+					     .lock = "spin_hold" };
+		struct scene s;
+
+		play(&s, &config);
+		assert_int_equal(s.first.pairs, CPUS * (LEAVES + 2));
+		assert_int_equal(s.second.flushes, 1);
+		assert_true(s.second.pairs < CPUS);
+		assert_true(s.second_end > s.first_end); /* it waited */
+		assert_int_equal(s.second.error, 0);
+		assert_int_equal(s.rig->host.stat->flush_threshold, 0);
+		assert_int_equal(s.rig->host.stat->count.skipped, 0);
+		rig_free(s.rig);
+	}
+}
+
 static void below_the_threshold_nobody_flushes(void **state)
 {
 	struct scene s = { .rig = rig_new(&(struct rig_config){ .cpus = CPUS, .version = 601 }) };
@@ -186,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(losers_do_not_wait_and_read_stale_data),
 		cmocka_unit_test(nonunified_readers_wait_and_are_exact),
+		cmocka_unit_test(unified_waiters_flush_the_tree_again),
 		cmocka_unit_test(below_the_threshold_nobody_flushes),
 		cmocka_unit_test(irqs_are_off_for_all_of_an_old_flush),
 		cmocka_unit_test(cpu_stat_always_flushes_its_subtree),

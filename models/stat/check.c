@@ -20,7 +20,7 @@ static bool named(const struct scenario *s, const char *axis, const char *const 
 }
 
 static const char *const global_flush[] = { "unified", "nonunified_user", "nonunified_user_mutex",
-					    "everyone_waits", NULL };
+					    "everyone_waits", "unified_waits", NULL };
 static const char *const global_update[] = { "rstat_global_threshold", NULL };
 static const char *const memcg_flush_names[] = { "memcg_threshold", "memcg_ratelimited",
 						 "sublinear_threshold", "skip_if_ongoing", NULL };
@@ -29,7 +29,7 @@ static const char *const memcg_update[] = {
 	"rstat_memcg_threshold_cached", "rstat_memcg_threshold_cached_stop", NULL
 };
 static const char *const gated_flush[] = { "always_subtree", "unified", "nonunified_user",
-					   "nonunified_user_mutex", NULL };
+					   "nonunified_user_mutex", "unified_waits", NULL };
 static const char *const sleeping_lock[] = { "mutex", "mutex_preempt_off", NULL };
 static const char *const summed_flush[] = { "sum_on_read", NULL };
 static const char *const summed_update[] = { "walk", "batch_local", "batch_hier", NULL };

@@ -283,11 +283,13 @@ sim_time_t rstat_pair_cost(struct task *t, struct stat_pair *pair);
 
 bool unified_due(struct task *t, const struct host *host); /* the threshold is passed; reads its line */
 bool unified_late(const struct task *t, const struct host *host); /* the worker is a whole cycle late */
-void unified_try(struct task *t, struct flush *f); /* flushes the root, unless somebody is at it */
+void unified_flush(struct task *t, struct flush *f, bool may_sleep); /* of the root; clears the threshold */
+void unified_try(struct task *t, struct flush *f); /* the same, unless somebody is at it */
 /* The root is about to be flushed: clears the threshold, and the worker is on time again. */
 void unified_clear(struct task *t, const struct host *host);
-/* The decision of 5.16 to 6.7 for callers inside the kernel. */
-void unified_kernel(struct task *t, struct flush *f);
+/* The decision of 5.16 to 6.7 for callers inside the kernel: `flush`, what is below f->memcg, or nothing. */
+void unified_ask(struct task *t, struct flush *f, void (*flush)(struct task *t, struct flush *f));
+void unified_kernel(struct task *t, struct flush *f); /* the same with unified_try */
 
 /* ---- threshold.c: parts of the per-memcg scheme (6.8+) ---- */
 

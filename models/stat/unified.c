@@ -34,7 +34,7 @@ void unified_clear(struct task *t, const struct host *host)
 	st->flush_threshold = 0;
 }
 
-static void flush_root(struct task *t, struct flush *f, bool may_sleep)
+void unified_flush(struct task *t, struct flush *f, bool may_sleep)
 {
 	struct host *host = f->memcg->host;
 	struct stat_state *st = stat_of(host);
@@ -59,7 +59,7 @@ static bool gate_trylock(struct task *t, struct flush *f)
 		local_irq_enable(t);
 		return false;
 	}
-	flush_root(t, f, false);
+	unified_flush(t, f, false);
 	spin_unlock_irq(t, gate);
 	return true;
 }
@@ -73,7 +73,7 @@ static bool gate_flag(struct task *t, struct flush *f)
 		return false;
 	line_touch_rmw(t, &st->line);
 	st->flush_ongoing = true;
-	flush_root(t, f, true);
+	unified_flush(t, f, true);
 	st->flush_ongoing = false;
 	return true;
 }
@@ -86,7 +86,7 @@ void unified_try(struct task *t, struct flush *f)
 		stat_of(host)->count.skipped++;
 }
 
-void unified_kernel(struct task *t, struct flush *f)
+void unified_ask(struct task *t, struct flush *f, void (*flush)(struct task *t, struct flush *f))
 {
 	const struct host *host = f->memcg->host;
 	/* A refault goes by the threshold alone before 9b3016154c91 (5.18). */
@@ -100,7 +100,7 @@ void unified_kernel(struct task *t, struct flush *f)
 		return;
 	case FLUSH_PERIODIC: /* looks at the threshold in 5.16 only (5b3be698a872) */
 		if (host->kernel_version >= 517) {
-			unified_try(t, f);
+			flush(t, f);
 			return;
 		}
 		break;
@@ -108,7 +108,12 @@ void unified_kernel(struct task *t, struct flush *f)
 		break;
 	}
 	if ((!late_only || unified_late(t, host)) && unified_due(t, host))
-		unified_try(t, f);
+		flush(t, f);
 	else
 		stat_of(host)->count.skipped++;
+}
+
+void unified_kernel(struct task *t, struct flush *f)
+{
+	unified_ask(t, f, unified_try);
 }

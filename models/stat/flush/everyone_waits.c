@@ -1,11 +1,13 @@
 /*
  * everyone_waits.c - flush: nobody is skipped; whoever finds the threshold passed waits and flushes.
  *
- * After what the author of seed 5 tells of in a sentence, that unified flushing was removed and the stress
- * test became some three times slower. Who flushed what then is not said, so the rest is this file's:
- * callers in the kernel as well as readers take their turn at the rstat lock, each for the subtree it
- * needs; readers flush always, callers in the kernel when the global threshold is passed; a flush of the
- * root clears the threshold. The published factor cannot be held against it.
+ * After what the author of seed 5 tells of in three sentences: he "attempted to remove unified flushing
+ * completely", and with hundreds of reclaimers "where everyone waits" the stress became some three times
+ * slower. No code was shown. This is the literal reading: by the terms of the same letter what is left when
+ * the unified flush is gone is the other kind, which waits, and flushes the subtree that it cares about. So
+ * readers flush always, callers in the kernel when the global threshold is passed; since it counts for the
+ * machine, only a flush of the root can clear it. unified_waits.c is the reading with the least change.
+ * docs/seed-5.md has what both give; neither gives the published factor.
  */
 #include "models/stat/stat_impl.h"
 
