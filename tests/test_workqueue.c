@@ -318,6 +318,37 @@ static void no_delay_runs_at_once(void **state)
 	sim_destroy(sim);
 }
 
+/* ---- a worker beside a task that computes ---- */
+
+static void queue_and_go_on(struct task *t, void *arg)
+{
+	struct bench *b = arg;
+
+	cpu_work(t, 1 * SIM_MS);
+	queue_work_on(t->sim, t, t->cpu->id, b->wq, &b->jobs[0].work);
+	for (uint32_t i = 0; i < 100; i++) {
+		cpu_work(t, SIM_MS / 10);
+		cond_resched(t);
+	}
+}
+
+/* The pool had one that slept, and it may be as far ahead as one that sleeps later in the run. */
+static void the_first_work_of_a_run_does_not_wait_for_a_slice(void **state)
+{
+	struct machine m = plain_machine(1);
+	struct sim *sim = host_new(&m);
+	struct bench b = { .nr = 0 };
+
+	(void)state;
+	bench_init(&b, sim, false, 1, 1);
+	b.jobs[0].sleeps = false;
+	host_task(sim, 0, queue_and_go_on, &b);
+	host_run(sim, 1 * SIM_SEC);
+	assert_int_equal(b.jobs[0].runs, 1);
+	assert_in_range(b.jobs[0].began, 1 * SIM_MS, SIM_MS + SIM_MS / 5);
+	sim_destroy(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +361,7 @@ int main(void)
 		cmocka_unit_test(delayed_work_of_2s_runs_after_2000_to_2032_ms),
 		cmocka_unit_test(delayed_work_queues_itself_again),
 		cmocka_unit_test(no_delay_runs_at_once),
+		cmocka_unit_test(the_first_work_of_a_run_does_not_wait_for_a_slice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

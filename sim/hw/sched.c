@@ -360,4 +360,6 @@ void sched_init_cpu(struct sim *sim, struct cpu *cpu, void (*resume)(struct sim 
 	slot_init(sim, &cpu->slot, SIM_CLASS_CPU, resume);
 	slot_init(sim, &cpu->tick, SIM_CLASS_TIMER, tick);
 	bit_set(sched_of(sim)->idle, cpu->id);
+	/* It has run before: who sleeps in the first instants of a run gets its credit as later on. */
+	cpu->min_vruntime = sched_of(sim)->machine->latency;
 }

@@ -12,7 +12,7 @@
  *
  * Simpler than the kernel: pools are not shared between queues, and workers of one CPU's pool run side by
  * side under the scheduler instead of one taking over when another sleeps. A new worker costs its maker no
- * more than waking one would.
+ * more than waking one would, and is placed as one that slept: a pool always has one that does.
  */
 #include "sim/hw/work.h"
 
@@ -138,6 +138,7 @@ static void start(struct sim *sim, struct pool *pool, struct task *t, struct wor
 		.run = worker_main,
 		.arg = w,
 		.cpu = pool->cpu,
+		.slept = true,
 	};
 
 	w->task = task_spawn(sim, &attr);
