@@ -25,9 +25,13 @@ struct registry {
 
 static struct registry *registry;
 
-/* Weak: a program may have no module. */
-extern const struct module *const __start_memcgsim_modules[] __attribute__((weak));
-extern const struct module *const __stop_memcgsim_modules[] __attribute__((weak));
+/*
+ * Weak: a program may have no module. Hidden: a program that has this one as a shared library, as the tests
+ * do, may have a section of that name too. It announces it as a plug-in does.
+ */
+extern const struct module *const __start_memcgsim_modules[] __attribute__((weak, visibility("hidden")));
+extern const struct module *const __stop_memcgsim_modules[] __attribute__((weak, visibility("hidden")));
+extern const struct plugin memcgsim_plugin __attribute__((weak));
 
 static const struct {
 	const char *name;
@@ -172,7 +176,12 @@ static bool add(const struct module *const *begin, const struct module *const *e
 
 bool modules_init(void)
 {
-	return registry || add(__start_memcgsim_modules, __stop_memcgsim_modules, "this program");
+	static const char *const here = "this program";
+
+	if (registry)
+		return true;
+	return add(__start_memcgsim_modules, __stop_memcgsim_modules, here) &&
+	       (!&memcgsim_plugin || add(memcgsim_plugin.begin, memcgsim_plugin.end, here));
 }
 
 bool modules_load(const char *path)

@@ -119,6 +119,8 @@ static const struct reclaim_ops fifo_ops = {
 	.refault = fifo_refault,
 };
 
+PLUGIN;
+
 MODULE(reclaim_test_fifo) = {
 	.abi = MEMCGSIM_ABI,
 	.kind = MODULE_POLICY,

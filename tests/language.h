@@ -117,6 +117,8 @@ static const struct option_table t_costs_table = OPTION_TABLE("t_costs", struct 
 static const int t_operations;
 static const struct axis t_flush_axis = { .fallback = "all" };
 
+PLUGIN;
+
 MODULE(t_groups) = { .abi = MEMCGSIM_ABI,
 		     .kind = MODULE_SECTION,
 		     .name = "t_groups",

@@ -59,6 +59,8 @@ static const struct option trial_rows[] = {
 };
 static const struct option_table trial_table = OPTION_TABLE("trial", struct trial, trial_rows);
 
+PLUGIN;
+
 MODULE(trial_section) = {
 	.abi = MEMCGSIM_ABI,
 	.kind = MODULE_SECTION,

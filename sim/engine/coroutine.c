@@ -54,7 +54,7 @@ void coroutine_begin(struct coroutine *self)
  * predicts the return rightly, since whoever is resumed here was left by the same call; so it goes on while
  * the stack it returns to is still on its way from memory. An indirect jump would wait for it.
  */
-__asm__(".text\n.p2align 4\n.globl coroutine_swap\n.hidden coroutine_swap\n.type coroutine_swap,@function\n"
+__asm__(".text\n.p2align 4\n.globl coroutine_swap\n.type coroutine_swap,@function\n"
 	"coroutine_swap:\n"
 	"	movq %rsp, (%rdi)\n	movq %rsi, %rsp\n	ret\n"
 	".size coroutine_swap,.-coroutine_swap\n");
