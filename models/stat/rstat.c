@@ -92,26 +92,37 @@ uint32_t rstat_link(struct stat_pair *pair)
 			pair->updated_next = pair; /* the root is on no list: only marked */
 			break;
 		}
-		pair->updated_next = pair->parent->updated_children;
-		pair->parent->updated_children = pair;
+		struct stat_pair *parent = pair->parent, *first = parent->updated_children;
+
+		pair->updated_next = first;
+		pair->updated_prev = NULL;
+		if (first != parent)
+			first->updated_prev = pair;
+		parent->updated_children = pair;
+		if (parent->ranks)
+			updated_ranks_join(parent, pair);
 	}
 	return linked;
 }
 
-/* Takes a pair off its parent's list, and returns how many siblings lay before it. */
+/*
+ * Takes a pair off its parent's list, and returns how many siblings lay before it: the kernel's list is
+ * singly linked, and whoever takes one off has to pass those.
+ */
 static uint32_t unlink_pair(struct stat_pair *pair)
 {
-	uint32_t passed = 0;
+	struct stat_pair *parent = pair->parent, *next = pair->updated_next;
 
-	if (pair->parent) {
-		struct stat_pair **link = &pair->parent->updated_children;
-
-		for (; *link != pair; link = &(*link)->updated_next)
-			passed++;
-		*link = pair->updated_next;
-	}
 	pair->updated_next = NULL;
-	return passed;
+	if (!parent)
+		return 0;
+	if (next != parent)
+		next->updated_prev = pair->updated_prev;
+	if (pair->updated_prev)
+		pair->updated_prev->updated_next = next;
+	else
+		parent->updated_children = next;
+	return pair->updated_prev || parent->ranks ? updated_ranks_leave(parent, pair) : 0;
 }
 
 /*
@@ -156,6 +167,7 @@ void rstat_free_pair(struct stat_pair *pair)
 
 	if (pair->updated_next)
 		unlink_pair(pair);
+	updated_ranks_drop(pair);
 	for (struct stat_pair **link = &c->queued; pair->queued; link = &(*link)->queued_next)
 		if (*link == pair) {
 			*link = pair->queued_next;

@@ -38,9 +38,12 @@ struct stat_pair {
 	struct stat_pair *parent;       /* same CPU, memcg's parent; NULL: of the root */
 	struct stat_pair *updated_next; /* on its parent's list; of the last, the parent; NULL: not on it */
 	struct stat_pair *updated_children; /* first updated child; itself: none */
+	struct stat_pair *updated_prev;     /* before it on the list; NULL: it is the first */
+	struct updated_ranks *ranks;        /* of its children; NULL: their list is walked */
 	struct stat_pair *of_memcg;         /* list of all pairs of the memcg */
 	struct stat_pair *queued_next;      /* rstat_updated: lockless */
 	struct stat_pair *flush_next;       /* on the list that a flusher has taken (6.15+) */
+	uint32_t number;                    /* among its siblings, where they have ranks */
 	uint32_t cpu;
 	uint32_t flusher;  /* the CPU that flushed it last, and one more; 0: none */
 	uint32_t updates;  /* |updates| not yet moved to the memcg's word (6.8+) */
@@ -164,8 +167,8 @@ struct stat_state {
 	const struct rstat_lock_ops *lock;
 	struct stat_options options;
 	const struct stat_inventory *items;
-	sim_time_t pair_cost;  /* of the flush of one pair, all but waiting and its lines */
-	uint32_t pair_lines;   /* how many of these there are */
+	sim_time_t pair_cost; /* of the flush of one pair, all but waiting and its lines */
+	uint32_t pair_lines;  /* how many of these there are */
 	const struct dying_stats_ops *dying;
 	sim_time_t dying_cost; /* of an update: whose counters is it to go to? Axis dying_stats */
 	uint64_t stall_in;     /* updates until the next stall */
@@ -265,6 +268,14 @@ struct stat_pair *rstat_pair_find(const struct host *host, uint32_t cpu, const s
 void rstat_free_pair(struct stat_pair *pair);
 /* Puts the pair and its ancestors on the updated lists; returns how many. The CPU's tree is the caller's. */
 uint32_t rstat_link(struct stat_pair *pair);
+
+/* ---- updated_rank.c ---- */
+
+/* The pair has just joined its parent's list, at the head; the parent has ranks. */
+void updated_ranks_join(struct stat_pair *parent, struct stat_pair *pair);
+/* It has just left, its updated_prev as it was: how many came before it. */
+uint32_t updated_ranks_leave(struct stat_pair *parent, const struct stat_pair *pair);
+void updated_ranks_drop(struct stat_pair *parent);
 /* A flush of the subtree by the lock policy. */
 void rstat_flush(struct task *t, struct flush *f, struct memcg *root, bool may_sleep);
 /* One CPU's updates of the subtree. _listed: the CPU is given back before they are taken in (6.15+). */
