@@ -109,13 +109,13 @@ static void test_end(void **state)
 
 	(void)state;
 	assert_true(made > 100 && made < 1000);
-	assert_int_equal(value(r, "cgroup.refused", "ENOMEM: no memory"), 1);
+	assert_int_equal(value(r, "cgroup.refused", "ENOMEM: limit"), 1);
 	assert_int_equal(value(r, "cgroup.refused", "ENOSPC: no id"), -1);
 	assert_int_equal(value(r, "nr_dying_descendants", "/"), made);
 	assert_int_equal(value(r, "cgroup.leftover.pinned", "all"), made);
 	/* One a second, at random. */
-	assert_true(value(r, "cgroup.refused_at", "ENOMEM: no memory") > 0.8e9 * made);
-	assert_true(value(r, "cgroup.refused_at", "ENOMEM: no memory") < 1.2e9 * made);
+	assert_true(value(r, "cgroup.refused_at", "ENOMEM: limit") > 0.8e9 * made);
+	assert_true(value(r, "cgroup.refused_at", "ENOMEM: limit") < 1.2e9 * made);
 	record_free(r);
 }
 

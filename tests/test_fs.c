@@ -7,7 +7,7 @@
 #include "models/page/reparent.h"
 #include "tests/evict_rig.h"
 
-#define PAIR (DENTRY_BYTES + 1200 + OWNER_BYTES)
+#define PAIR (DENTRY_BYTES + OWNER_BYTES + 1200 + OWNER_BYTES)
 #define TREE " }\ncgroups: [ { name: p, children: [ { name: q } ] }, { name: c } ]\n"
 
 static const char *const orders[] = {

@@ -1,6 +1,7 @@
 /*
  * test_ledger.c - the kernel's own memory for cgroups: to the byte what is charged to a parent, and what
- * /proc/meminfo makes of it; early release of per-CPU memory; a limit and a machine that have no room.
+ * /proc/meminfo makes of it; early release of per-CPU memory; a limit and a machine that have no room, and
+ * whom the OOM killer ends before mkdir fails.
  */
 #include "tests/host_fixture.h"
 
@@ -125,7 +126,7 @@ static void limited(struct task *t, void *arg)
 		error = cgroup_mkdir(t, x->p, name, &x->made[nr]);
 	}
 	/* 1,784 x (4 + 2) bytes each, in whole pages, of 64. */
-	assert_int_equal(error, CGROUP_NO_MEMORY);
+	assert_int_equal(error, CGROUP_LIMITED);
 	assert_int_equal(nr - 1, 64 * 4096 / (1784 * 6));
 	settle(t);
 	assert_int_equal(x->p->nr_dying_descendants, 0);
@@ -147,28 +148,50 @@ static void test_limited(void **state)
 	fixture_close(&x.f);
 }
 
-/* Populated pages fall late and in steps. */
-static void test_populated(void **state)
+/* Populated pages fall late and in steps, and the frames with them. */
+static void populated(struct task *t, void *arg)
 {
-	struct trial x = { 0 };
+	struct trial *x = arg;
+	struct host *host = x->f.host;
 	struct percpu_block blocks[400];
 	uint64_t most;
 
-	(void)state;
-	fixture_open(&x.f, "schema: 1\nscenario: test\nkernel: v6.1\n"
-			   "host: { cpus: 8, nodes: 1, memory: 1GiB }\n");
+	assert_int_equal(percpu_populated(host), 0);
 	for (int i = 0; i < 400; i++)
-		blocks[i] = percpu_alloc(x.f.host, 2000);
-	most = percpu_populated(x.f.host);
-	assert_true(most >= percpu_live(x.f.host) && most <= percpu_live(x.f.host) + 10 * 8 * 4096);
+		assert_true(percpu_alloc(t, host, 2000, &blocks[i]));
+	most = percpu_populated(host);
+	assert_true(most >= percpu_live(host) && most <= percpu_live(host) + 10 * 8 * 4096);
+	assert_int_equal(frames_used(host), most / PAGE_SIZE);
 	for (int i = 0; i < 10; i++)
-		percpu_free(x.f.host, &blocks[i]);
-	assert_int_equal(percpu_populated(x.f.host), most);
+		percpu_free(host, &blocks[i]);
+	assert_int_equal(percpu_populated(host), most);
 	for (int i = 10; i < 400; i++)
-		percpu_free(x.f.host, &blocks[i]);
-	assert_true(percpu_populated(x.f.host) < most);
-	assert_int_equal(percpu_live(x.f.host), 0);
+		percpu_free(host, &blocks[i]);
+	assert_true(percpu_populated(host) < most);
+	assert_int_equal(percpu_live(host), 0);
+	assert_int_equal(frames_used(host), percpu_populated(host) / PAGE_SIZE);
+}
+
+static void run_alone(const char *scenario, void (*act)(struct task *t, void *arg))
+{
+	struct trial x = { 0 };
+
+	fixture_open(&x.f, scenario);
+	x.p = memcg_find(x.f.host, "/p");
+	fixture_spawn(&x.f, 0, act, &x);
+	sim_run(x.f.host->sim, 3600 * SIM_SEC);
+	assert_null(sim_error(x.f.host->sim));
+	assert_int_equal(x.f.ended, 1);
+	assert_true(fixture_holds(&x.f));
 	fixture_close(&x.f);
+}
+
+static void test_populated(void **state)
+{
+	(void)state;
+	run_alone("schema: 1\nscenario: test\nkernel: v6.1\n"
+		  "host: { cpus: 8, nodes: 1, memory: 1GiB }\n",
+		  populated);
 }
 
 /* ---- a machine that is full of cgroups ---- */
@@ -196,7 +219,7 @@ static void filled(struct task *t, void *arg)
 		if (m)
 			memcg_put(t, m); /* nobody else removes it */
 	}
-	assert_int_equal(error, CGROUP_NO_PERCPU);
+	assert_int_equal(error, CGROUP_NO_PAGE);
 	assert_true(nr > 100);
 	assert_int_equal(frames_used(host) - used, kernel_bytes(host) / PAGE_SIZE);
 	assert_true(kernel_bytes(host) > host->memory / 100 * 95);
@@ -217,18 +240,48 @@ static void filled(struct task *t, void *arg)
 
 static void test_filled(void **state)
 {
-	struct trial x = { 0 };
-
 	(void)state;
-	fixture_open(&x.f, "schema: 1\nscenario: test\nkernel: v6.12\n"
-			   "host: { cpus: 64, nodes: 1, memory: 64MiB }\ncgroups: [ { name: p } ]\n");
-	x.p = memcg_find(x.f.host, "/p");
-	fixture_spawn(&x.f, 0, filled, &x);
-	sim_run(x.f.host->sim, 3600 * SIM_SEC);
-	assert_null(sim_error(x.f.host->sim));
-	assert_int_equal(x.f.ended, 1);
-	assert_true(fixture_holds(&x.f));
-	fixture_close(&x.f);
+	run_alone("schema: 1\nscenario: test\nkernel: v6.12\n"
+		  "host: { cpus: 64, nodes: 1, memory: 64MiB }\ncgroups: [ { name: p } ]\n",
+		  filled);
+}
+
+/* Before mkdir fails the OOM killer ends who has memory, and cgroups take that. */
+static void killing(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+	struct host *host = x->f.host;
+	struct memcg *m, *hog = memcg_find(host, "/hog");
+	uint32_t nr, before_kill = 0;
+	char name[16];
+
+	settle(t); /* the hog has what it wants */
+	assert_true(hog->nr_charged > 8000);
+	for (nr = 0;; nr++) {
+		snprintf(name, sizeof name, "c%u", nr);
+		if (cgroup_mkdir(t, x->p, name, &m) != CGROUP_OK)
+			break;
+		memcg_put(t, m);
+		task_sync(t);
+		before_kill += !host->reclaim->calls.oom_kills;
+	}
+	assert_int_equal(host->reclaim->calls.oom_kills, 1);
+	assert_int_equal(hog->events[EVENT_OOM_KILL], 1);
+	assert_int_equal(x->p->events[EVENT_OOM_KILL], 0);
+	assert_true(before_kill > 50);
+	assert_true(nr > 15 * before_kill / 10);
+	assert_true(host->pages->nr_kernel * PAGE_SIZE > host->memory / 100 * 95);
+}
+
+static void test_killing(void **state)
+{
+	(void)state;
+	run_alone(
+		"schema: 1\nscenario: test\nkernel: v6.12\n"
+		"host: { cpus: 64, nodes: 1, memory: 64MiB }\n"
+		"cgroups: [ { name: p }, { name: hog, tasks: [ { workload: memhog, pages: 8000, hold: ever } "
+		"] } ]\n",
+		killing);
 }
 
 /* Page cache has to make way for cgroups, and gives those back that it alone has kept. */
@@ -258,18 +311,10 @@ static void squeezed(struct task *t, void *arg)
 
 static void test_squeezed(void **state)
 {
-	struct trial x = { 0 };
-
 	(void)state;
-	fixture_open(&x.f, "schema: 1\nscenario: test\nkernel: v6.12\n"
-			   "host: { cpus: 64, nodes: 1, memory: 96MiB }\ncgroups: [ { name: p } ]\n");
-	x.p = memcg_find(x.f.host, "/p");
-	fixture_spawn(&x.f, 0, squeezed, &x);
-	sim_run(x.f.host->sim, 60 * SIM_SEC);
-	assert_null(sim_error(x.f.host->sim));
-	assert_int_equal(x.f.ended, 1);
-	assert_true(fixture_holds(&x.f));
-	fixture_close(&x.f);
+	run_alone("schema: 1\nscenario: test\nkernel: v6.12\n"
+		  "host: { cpus: 64, nodes: 1, memory: 96MiB }\ncgroups: [ { name: p } ]\n",
+		  squeezed);
 }
 
 /* ---- objects ---- */
@@ -305,18 +350,10 @@ static void objects(struct task *t, void *arg)
 
 static void test_objects(void **state)
 {
-	struct trial x = { 0 };
-
 	(void)state;
-	fixture_open(&x.f, "schema: 1\nscenario: test\nkernel: v6.12\n"
-			   "host: { cpus: 4, nodes: 2, memory: 1GiB }\ncgroups: [ { name: p } ]\n");
-	x.p = memcg_find(x.f.host, "/p");
-	fixture_spawn(&x.f, 0, objects, &x);
-	sim_run(x.f.host->sim, 60 * SIM_SEC);
-	assert_null(sim_error(x.f.host->sim));
-	assert_int_equal(x.f.ended, 1);
-	assert_true(fixture_holds(&x.f));
-	fixture_close(&x.f);
+	run_alone("schema: 1\nscenario: test\nkernel: v6.12\n"
+		  "host: { cpus: 4, nodes: 2, memory: 1GiB }\ncgroups: [ { name: p } ]\n",
+		  objects);
 }
 
 int main(void)
@@ -325,7 +362,7 @@ int main(void)
 		cmocka_unit_test(test_sizes),   cmocka_unit_test(test_released),
 		cmocka_unit_test(test_limited), cmocka_unit_test(test_populated),
 		cmocka_unit_test(test_filled),  cmocka_unit_test(test_squeezed),
-		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_objects), cmocka_unit_test(test_killing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -255,7 +255,7 @@ static void toggle(struct task *t, uint32_t i)
 	struct thing *thing = &w.things[i];
 	uint32_t m = thing->owner;
 
-	list_lru_prepare(&w.lru, memcg_of(m));
+	assert_true(list_lru_prepare(t, &w.lru, memcg_of(m)));
 	if (thing->listed) {
 		assert_false(list_lru_add(t, &w.lru, &thing->item, thing->node, memcg_of(m)));
 		assert_true(list_lru_del(t, &w.lru, &thing->item, thing->node, memcg_of(m)));
@@ -433,7 +433,7 @@ static void lists_are_made(void **state)
 		open_world(axes[i]);
 		assert_int_equal(w.lru.nr_memcgs, before[i]);
 		/* With the first object of a cgroup, and for all above it. */
-		list_lru_prepare(&w.lru, memcg_find(w.f.host, "/p/a/b"));
+		list_lru_prepare(NULL, &w.lru, memcg_find(w.f.host, "/p/a/b"));
 		assert_int_equal(w.lru.nr_memcgs, before[i] ? before[i] : 3);
 		close_world();
 	}

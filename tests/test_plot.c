@@ -118,7 +118,7 @@ static void add_dying(struct record *r, const struct histogram *h, uint32_t nr)
 	}
 	record_summary(r, &dying, "/", 19);
 	record_summary(r, &bytes, "percpu_stat", 19 << 20);
-	record_summary(r, &refused, nr > 1 ? "ENOSPC: no id" : "ENOMEM: no per-CPU memory", 864e11 * nr);
+	record_summary(r, &refused, nr > 1 ? "ENOSPC: no id" : "ENOMEM: no page left", 864e11 * nr);
 	record_summary(r, &percpu, "all", 1 << 30);
 	record_summary(r, &slab, "all", 1 << 28);
 	record_histogram(r, &offline, "all", h);

@@ -319,7 +319,6 @@ static struct memcg *make(struct memcg *parent, const char *name)
 	m->transient = true;
 	m->weight = parent->weight;
 	stat_build_memcg(m);
-	memcg_online_kmem(m);
 	return m;
 }
 
@@ -343,6 +342,8 @@ enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char 
 	if (*made) {
 		error = ledger_make(t, *made);
 		task_sync(t);
+		if (error == CGROUP_OK && !memcg_online_kmem(t, *made))
+			error = CGROUP_NO_PAGE;
 	}
 	if (*made && error != CGROUP_OK) {
 		destroy(t, *made); /* it never was online: as removed, in the kernel's own way */

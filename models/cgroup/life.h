@@ -25,11 +25,11 @@
 /* Why there is no cgroup (mkdir), or it stays (rmdir). */
 enum cgroup_error {
 	CGROUP_OK,
-	CGROUP_NO_ID,     /* ENOSPC: 65,535 are taken by live cgroups and by swap of removed ones */
-	CGROUP_NO_PERCPU, /* ENOMEM: no per-CPU memory */
-	CGROUP_NO_MEMORY, /* ENOMEM: the machine has no page left, or the parent's limit is in the way */
-	CGROUP_BUSY,      /* EBUSY: tasks or cgroups are in it */
-	CGROUP_GONE,      /* ENODEV: somebody has removed the parent */
+	CGROUP_NO_ID,   /* ENOSPC: 65,535 are taken by live cgroups and by swap of removed ones */
+	CGROUP_NO_PAGE, /* ENOMEM: the machine has no page left, and nobody could be killed */
+	CGROUP_LIMITED, /* ENOMEM: a limit is in the way */
+	CGROUP_BUSY,    /* EBUSY: tasks or cgroups are in it */
+	CGROUP_GONE,    /* ENODEV: somebody has removed the parent */
 	NR_CGROUP_ERRORS
 };
 

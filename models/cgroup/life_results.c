@@ -58,10 +58,8 @@ MODULE(life_metrics) = {
 
 /* As the system call reports it, and why. */
 static const char *const reasons[NR_CGROUP_ERRORS] = {
-	[CGROUP_NO_ID] = "ENOSPC: no id",
-	[CGROUP_NO_PERCPU] = "ENOMEM: no per-CPU memory",
-	[CGROUP_NO_MEMORY] = "ENOMEM: no memory",
-	[CGROUP_BUSY] = "EBUSY",
+	[CGROUP_NO_ID] = "ENOSPC: no id",   [CGROUP_NO_PAGE] = "ENOMEM: no page left",
+	[CGROUP_LIMITED] = "ENOMEM: limit", [CGROUP_BUSY] = "EBUSY",
 	[CGROUP_GONE] = "ENODEV",
 };
 
@@ -154,8 +152,8 @@ static void sample(struct record *record, const struct memcg *m, sim_time_t now)
 /* Where nothing comes or goes there is nothing to show. */
 static bool is_used(const struct cgroup_life *life)
 {
-	return life->made || life->removed || life->refused[CGROUP_NO_ID] ||
-	       life->refused[CGROUP_NO_PERCPU] || life->refused[CGROUP_NO_MEMORY];
+	return life->made || life->removed || life->refused[CGROUP_NO_ID] || life->refused[CGROUP_NO_PAGE] ||
+	       life->refused[CGROUP_LIMITED];
 }
 
 void life_sample(struct host *host, sim_time_t now)

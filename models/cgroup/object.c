@@ -14,13 +14,14 @@
  * that is removed are its parent's from then on (struct obj_cgroup), and so may become the root's.
  */
 #include "models/cgroup/stock.h"
+#include "models/host/slab.h"
 
 #include "sim/hw/rcu.h"
 
 struct deferred_free {
 	struct rcu_head rcu;
 	struct deferred_free *next;
-	uint32_t objcg, cpu, node, bytes;
+	uint32_t objcg, cpu, node, bytes, slab;
 	enum stat_item item;
 };
 
@@ -377,6 +378,8 @@ static void free_work(struct task *t, struct work *work)
 	task_sync(t);
 	while ((d = stock->dead)) {
 		stock->dead = d->next;
+		if (d->slab)
+			slab_put(stock->host, d->node, d->slab);
 		if (d->item == NR_PAGETABLE)
 			kmem_uncharge_pages(t, d->objcg, 1);
 		else
@@ -385,7 +388,8 @@ static void free_work(struct task *t, struct work *work)
 	}
 }
 
-void object_uncharge_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes)
+void object_free_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes,
+		     uint32_t slab)
 {
 	if (!is_charged(host_of(t), objcg))
 		return;
@@ -396,6 +400,7 @@ void object_uncharge_rcu(struct task *t, uint32_t objcg, uint32_t node, enum sta
 	d->node = node;
 	d->item = item;
 	d->bytes = bytes;
+	d->slab = slab;
 	call_rcu(t->sim, &d->rcu, grace_over);
 }
 

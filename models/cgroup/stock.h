@@ -81,8 +81,17 @@ void kmem_uncharge_pages(struct task *t, uint32_t objcg, uint32_t nr);
 bool object_charge(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, uint32_t bytes,
 		   struct memcg **failed);
 void object_uncharge(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes);
-/* The same, or kmem_uncharge_pages() of one page where item is NR_PAGETABLE, after an RCU grace period. */
-void object_uncharge_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes);
+/*
+ * The same, or kmem_uncharge_pages() of one page where item is NR_PAGETABLE, after an RCU grace period; and
+ * with it the slab object of `slab` bytes, if that is not 0, goes (models/host/slab.h).
+ */
+void object_free_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes,
+		     uint32_t slab);
+static inline void object_uncharge_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item,
+				       uint32_t bytes)
+{
+	object_free_rcu(t, objcg, node, item, bytes, 0);
+}
 
 void objects_build(struct host *host);
 /* drain_obj_stock(): of the running CPU. */

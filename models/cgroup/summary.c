@@ -17,9 +17,9 @@ static const struct summary_row rows[] = {
 	{ "Percpu at the end", "meminfo.Percpu", "all", SUMMARY_MEAN, MIB, "MiB", 1 },
 	{ "Slab at the end", "meminfo.Slab", "all", SUMMARY_MEAN, MIB, "MiB", 1 },
 	{ "first mkdir with ENOSPC", "cgroup.refused_at", "ENOSPC*", SUMMARY_MEAN, DAYS, "d", 3 },
-	{ "first without per-CPU memory", "cgroup.refused_at", "ENOMEM: no per-CPU*", SUMMARY_MEAN, DAYS, "d",
+	{ "first without a page left", "cgroup.refused_at", "ENOMEM: no page left", SUMMARY_MEAN, DAYS, "d",
 	  3 },
-	{ "first with ENOMEM else", "cgroup.refused_at", "ENOMEM: no memory", SUMMARY_MEAN, DAYS, "d", 3 },
+	{ "first above a limit", "cgroup.refused_at", "ENOMEM: limit", SUMMARY_MEAN, DAYS, "d", 3 },
 };
 static const struct summary_table table = { "Cgroups that come and go", rows, sizeof rows / sizeof rows[0] };
 

@@ -53,7 +53,7 @@ static void kill_dentry(struct task *t, struct vfs_file *file)
 	sb->count.dentries--;
 	sb->count.dentries_freed++;
 	cpu_defer(t, sb->host->costs->dentry_free);
-	object_uncharge_rcu(t, file->dentry_objcg, file->dentry_node, NR_SLAB_RECLAIMABLE_B, DENTRY_BYTES);
+	slab_free_rcu(t, file->dentry_objcg, file->dentry_node, NR_SLAB_RECLAIMABLE_B, DENTRY_BYTES);
 	vfs_inode_unused(t, file, true);
 }
 
@@ -107,8 +107,7 @@ static void free_inode(struct task *t, struct vfs_file *file)
 	file->state &= (uint8_t) ~(INODE_THERE | INODE_REFERENCED | INODE_FREEING);
 	sb->count.inodes--;
 	sb->count.inodes_freed++;
-	object_uncharge_rcu(t, file->inode_objcg, file->inode_node, NR_SLAB_RECLAIMABLE_B,
-			    sb->inode_bytes + OWNER_BYTES);
+	slab_free_rcu(t, file->inode_objcg, file->inode_node, NR_SLAB_RECLAIMABLE_B, sb->inode_bytes);
 }
 
 static void prune_icache_sb(struct task *t, struct superblock *sb, struct memcg *m, uint32_t node,

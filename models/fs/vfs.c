@@ -6,7 +6,7 @@
  * back. The last close puts the dentry on its list, where it stays when it is used again (a bit is set
  * instead and looked at by the shrinker): so a file that is read over and over takes the list's lock once.
  *
- * Sizes are what is charged. A dentry has 192 bytes on all kernels that are modelled. An inode is its file
+ * A dentry has 192 bytes on all kernels that are modelled. An inode is its file
  * system's (ext4_inode_bytes()). Left out: directories, negative dentries, hard links, the hash tables and
  * their locks.
  */
@@ -84,40 +84,43 @@ const struct vfs_count *vfs_counted(const struct superblock *sb)
 
 /* ---- bringing in ---- */
 
-static void give_back(struct task *t, const struct memcg *m, uint32_t bytes)
+static void give_back(struct task *t, const struct memcg *m, uint32_t node, uint32_t bytes)
 {
-	object_uncharge(t, m->objcg->id, t->cpu->node, NR_SLAB_RECLAIMABLE_B, bytes);
+	slab_free(t, m->objcg->id, node, NR_SLAB_RECLAIMABLE_B, bytes);
 	task_sync(t);
 }
 
 /* kmem_cache_alloc_lru(): the memcg has lists for it before it has the object. */
-static bool allocate(struct task *t, struct list_lru *lru, struct memcg *m, uint32_t bytes,
+static bool allocate(struct task *t, struct list_lru *lru, struct memcg *m, uint32_t node, uint32_t bytes,
 		     struct memcg **failed)
 {
+	if (failed)
+		*failed = NULL;
 	task_sync(t);
-	list_lru_prepare(lru, m);
-	bool charged = object_charge(t, m, t->cpu->node, NR_SLAB_RECLAIMABLE_B, bytes, failed);
+	bool made = list_lru_prepare(t, lru, m) &&
+		    slab_alloc(t, m, node, NR_SLAB_RECLAIMABLE_B, bytes, failed);
 
 	task_sync(t);
-	return charged;
+	return made;
 }
 
 static bool make_inode(struct task *t, struct memcg *m, struct vfs_file *file, struct memcg **failed)
 {
 	struct superblock *sb = file->sb;
+	uint32_t node = t->cpu->node;
 
-	if (!allocate(t, &sb->inodes, m, sb->inode_bytes + OWNER_BYTES, failed))
+	if (!allocate(t, &sb->inodes, m, node, sb->inode_bytes, failed))
 		return false;
 	while (file->state & INODE_FREEING)
 		task_sleep(t, SIM_US);
 	task_sync(t);
 	if (file->state & INODE_THERE) {
-		give_back(t, m, sb->inode_bytes + OWNER_BYTES);
+		give_back(t, m, node, sb->inode_bytes);
 		return true;
 	}
 	file->state |= INODE_THERE;
 	file->inode_objcg = m->objcg->id;
-	file->inode_node = (uint16_t)t->cpu->node;
+	file->inode_node = (uint16_t)node;
 	sb->count.inodes++;
 	sb->count.inodes_made++;
 	cpu_work(t, sb->host->costs->inode_read);
@@ -128,16 +131,17 @@ static bool make_inode(struct task *t, struct memcg *m, struct vfs_file *file, s
 static bool make_dentry(struct task *t, struct memcg *m, struct vfs_file *file, struct memcg **failed)
 {
 	struct superblock *sb = file->sb;
+	uint32_t node = t->cpu->node;
 
-	if (!allocate(t, &sb->dentries, m, DENTRY_BYTES, failed))
+	if (!allocate(t, &sb->dentries, m, node, DENTRY_BYTES, failed))
 		return false;
 	if (file->state & DENTRY_THERE) {
-		give_back(t, m, DENTRY_BYTES);
+		give_back(t, m, node, DENTRY_BYTES);
 		return true;
 	}
 	file->state |= DENTRY_THERE;
 	file->dentry_objcg = m->objcg->id;
-	file->dentry_node = (uint16_t)t->cpu->node;
+	file->dentry_node = (uint16_t)node;
 	sb->count.dentries++;
 	sb->count.dentries_made++;
 	return true;

@@ -6,6 +6,7 @@
 
 #include "models/cgroup/stock.h"
 #include "models/fs/vfs.h"
+#include "models/host/slab.h"
 #include "models/page/page_impl.h"
 
 enum vfs_state {

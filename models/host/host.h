@@ -21,6 +21,7 @@ struct workingset_state;
 struct backing_state;
 struct pressure_state;
 struct percpu_state;
+struct slab_state;
 struct ledger_state;
 struct list_lru_state; /* models/list_lru */
 struct superblock;     /* models/fs */
@@ -53,6 +54,7 @@ struct host {
 	uint32_t nr_policies;
 	struct cgroup_state *cgroups;
 	struct percpu_state *percpu; /* models/host/percpu.h */
+	struct slab_state *slabs;    /* models/host/slab.h */
 	struct ledger_state *ledger; /* models/host/ledger.h */
 	struct stat_state *stat;
 	struct page_state *pages;

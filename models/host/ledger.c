@@ -1,21 +1,17 @@
 /*
- * ledger.c - structures of cgroups come and go, in per-CPU memory and in slabs. See ledger.h.
+ * ledger.c - structures of cgroups come and go, in per-CPU memory (percpu.c) and in slabs (slab.c). See
+ * ledger.h.
  *
- * A slab object of kmalloc() has the size of its class. SLUB makes slabs of up to 32 KiB, so that large
- * objects waste little, and keeps five that are empty (min_partial). Which objects share a slab is left out:
- * what is freed is taken to leave whole slabs, as it does when cgroups go in the order in which they came.
+ * All that mkdir needs is allocated with GFP_KERNEL, so who makes a cgroup in a machine without memory
+ * reclaims, and the OOM killer ends somebody, before it fails with ENOMEM. Then all is given back.
  */
 #include "models/host/ledger.h"
 
 #include "models/cgroup/stock.h"
 #include "models/host/policies.h"
 #include "models/page/page_impl.h"
-#include "models/reclaim/reclaim.h"
 #include "models/stat/stat.h"
 #include "sim/module.h"
-
-#define MIN_PARTIAL 5u
-#define OBJ_EXT     8u /* what obj_full_size() adds for the owner's pointer */
 
 /* ---- dying_percpu ---- */
 
@@ -52,85 +48,11 @@ MODULE(dying_percpu_released_at_offline) = {
 	.ops = &released_at_offline,
 };
 
-/* ---- slabs ---- */
-
-/* clang-format off */
-static const struct slab_size {
-	uint32_t bytes, pages; /* of an object, of a slab */
-} sizes[] = {
-	{ 8, 1 }, { 16, 1 }, { 32, 1 }, { 64, 1 }, { 96, 1 }, { 104, 1 }, { 128, 1 }, { 192, 1 }, { 256, 2 },
-	{ 512, 4 }, { 1024, 8 }, { 1200, 8 }, { 2048, 8 }, { 4096, 8 }, { 8192, 8 },
-};
-/* clang-format on */
-#define NR_SLAB_SIZES (sizeof sizes / sizeof sizes[0])
-
 struct ledger_state {
-	uint64_t objects[NR_SLAB_SIZES], slabs[NR_SLAB_SIZES];
-	uint64_t slab_pages, boot_pages;
 	uint64_t live[NR_STRUCTURE_CLASSES]; /* bytes as allocated, per-CPU ones on all possible CPUs */
-	uint64_t made, refused;
-	bool early;        /* dying_percpu: released_at_offline */
-	bool takes_frames; /* from the first cgroup that is made, or what the scenario says of the boot, on */
+	uint64_t made;
+	bool early; /* dying_percpu: released_at_offline */
 };
-
-static uint32_t size_index(uint32_t bytes)
-{
-	uint32_t i = 0;
-
-	while (i < NR_SLAB_SIZES - 1 && sizes[i].bytes < bytes)
-		i++;
-	return i;
-}
-
-/* kmalloc() has no cache for 104 or 1,200 bytes: those are buffer heads and inodes. */
-uint32_t kmalloc_size(uint32_t bytes)
-{
-	uint32_t size = sizes[size_index(bytes)].bytes;
-
-	return bytes == size ? size : size == 104 ? 128 : size == 1200 ? 2048 : size;
-}
-
-/* What slabs and per-CPU pages are by now they have as frames. */
-static void take_frames(struct host *host)
-{
-	frames_of_kernel(host, slab_pages(host) + percpu_populated(host) / PAGE_SIZE);
-}
-
-static void count_slabs(struct host *host, uint32_t i)
-{
-	struct ledger_state *l = host->ledger;
-	uint64_t per_slab = sizes[i].pages * PAGE_SIZE / sizes[i].bytes;
-	uint64_t need = (l->objects[i] + per_slab - 1) / per_slab, before = l->slabs[i];
-
-	if (l->slabs[i] < need)
-		l->slabs[i] = need;
-	else if (l->slabs[i] > need + MIN_PARTIAL)
-		l->slabs[i] = need + MIN_PARTIAL;
-	l->slab_pages += (l->slabs[i] - before) * sizes[i].pages;
-	if (l->slabs[i] != before && l->takes_frames)
-		take_frames(host);
-}
-
-void slab_get(struct host *host, uint32_t bytes)
-{
-	uint32_t i = size_index(bytes);
-
-	host->ledger->objects[i]++;
-	count_slabs(host, i);
-}
-
-void slab_put(struct host *host, uint32_t bytes)
-{
-	uint32_t i = size_index(bytes);
-
-	host->ledger->objects[i]--;
-	count_slabs(host, i);
-}
-
-uint64_t slab_pages(const struct host *host)
-{
-	return host->ledger->boot_pages + host->ledger->slab_pages;
-}
 
 /* ---- the structures of one cgroup ---- */
 
@@ -152,7 +74,7 @@ static uint32_t charged(const struct host *host, const struct structure *s)
 {
 	uint32_t bytes = taken(host, s);
 
-	return s->percpu ? bytes * host->nr_possible + bytes / 4 * 8 : bytes + OBJ_EXT;
+	return s->percpu ? bytes * host->nr_possible + bytes / 4 * 8 : bytes + OWNER_BYTES;
 }
 
 static enum stat_item item_of(const struct structure *s)
@@ -165,172 +87,210 @@ static bool is_charged(const struct host *host, const struct structure *s)
 	return s->accounted && host->kernel_version >= 509;
 }
 
-static void uncharge(struct task *t, const struct host *host, uint32_t owner, const struct structure *s)
-{
-	uint32_t nr = is_charged(host, s) ? copies(host, s) : 0;
+/*
+ * One structure of one cgroup: count of them, or for each node, come one after another in the order of
+ * structures[]. Those that the kernel does not have are passed over.
+ */
+struct piece {
+	const struct structure *s;
+	uint32_t copy;  /* of these */
+	uint32_t block; /* among the per-CPU ones */
+};
+#define FIRST_PIECE ((struct piece){ .s = structures })
 
-	while (nr--)
-		object_uncharge(t, owner, t->cpu->node, item_of(s), charged(host, s));
+/* Moves on to the next, from one that was dealt with; false: that was the last. */
+static bool next_piece(const struct host *host, struct piece *p, bool dealt_with)
+{
+	if (dealt_with) {
+		p->block += p->s->percpu;
+		p->copy++;
+	}
+	while (p->s < structures + nr_structures) {
+		if (p->copy < copies(host, p->s) && taken(host, p->s))
+			return true;
+		p->s++;
+		p->copy = 0;
+	}
+	return false;
+}
+
+static bool same_piece(const struct piece *a, const struct piece *b)
+{
+	return a->s == b->s && a->copy == b->copy;
+}
+
+/* kmalloc_node(): what each node has lies there, all else where the cgroup was made. */
+static uint32_t node_of(const struct memcg_structures *ms, const struct piece *p)
+{
+	return p->s->per_node && !p->s->percpu ? p->copy / p->s->count : ms->node;
+}
+
+/* ---- what is charged ---- */
+
+static void uncharge(struct task *t, const struct host *host, const struct memcg_structures *ms,
+		     const struct piece *p)
+{
+	if (is_charged(host, p->s))
+		object_uncharge(t, ms->owner, node_of(ms, p), item_of(p->s), charged(host, p->s));
+}
+
+/* end NULL: all. */
+static void uncharge_until(struct task *t, const struct host *host, const struct memcg_structures *ms,
+			   const struct piece *end)
+{
+	struct piece p = FIRST_PIECE;
+
+	for (bool more = next_piece(host, &p, false); more && !(end && same_piece(&p, end));
+	     more = next_piece(host, &p, true))
+		uncharge(t, host, ms, &p);
 }
 
 /* False: a limit is in the way; what was charged so far is not any more. */
-static bool charge_all(struct task *t, struct memcg *m)
+static bool charge_all(struct task *t, struct memcg *parent, const struct memcg_structures *ms)
 {
-	struct host *host = m->host;
-	uint32_t owner = m->parent->objcg->id;
+	const struct host *host = parent->host;
+	struct piece p = FIRST_PIECE;
 
-	for (uint32_t i = 0; i < nr_structures; i++) {
-		const struct structure *s = &structures[i];
-		uint32_t nr = is_charged(host, s) && taken(host, s) ? copies(host, s) : 0;
-
-		for (uint32_t k = 0; k < nr; k++) {
-			struct memcg *failed;
-
-			task_sync(t);
-			if (object_charge(t, m->parent, t->cpu->node, item_of(s), charged(host, s), &failed))
-				continue;
-			while (k--)
-				object_uncharge(t, owner, t->cpu->node, item_of(s), charged(host, s));
-			while (i--)
-				if (taken(host, &structures[i]))
-					uncharge(t, host, owner, &structures[i]);
-			return false;
-		}
+	for (bool more = next_piece(host, &p, false); more; more = next_piece(host, &p, true)) {
+		if (!is_charged(host, p.s))
+			continue;
+		task_sync(t);
+		if (object_charge(t, parent, node_of(ms, &p), item_of(p.s), charged(host, p.s), NULL))
+			continue;
+		uncharge_until(t, host, ms, &p);
+		return false;
 	}
 	return true;
+}
+
+/* ---- what is taken ---- */
+
+static bool take(struct task *t, struct host *host, struct memcg_structures *ms, const struct piece *p)
+{
+	uint32_t bytes = taken(host, p->s);
+
+	task_sync(t);
+	return p->s->percpu ? percpu_alloc(t, host, bytes, &ms->percpu[p->block])
+			    : slab_get(t, host, node_of(ms, p), bytes);
+}
+
+static void give(struct host *host, struct memcg_structures *ms, const struct piece *p)
+{
+	if (p->s->percpu)
+		percpu_free(host, &ms->percpu[p->block]);
+	else
+		slab_put(host, node_of(ms, p), taken(host, p->s));
+}
+
+/* All, or none. */
+static bool take_all(struct task *t, struct host *host, struct memcg_structures *ms)
+{
+	struct piece p = FIRST_PIECE, q = FIRST_PIECE;
+
+	for (bool more = next_piece(host, &p, false); more; more = next_piece(host, &p, true)) {
+		if (take(t, host, ms, &p))
+			continue;
+		for (next_piece(host, &q, false); !same_piece(&q, &p); next_piece(host, &q, true))
+			give(host, ms, &q);
+		return false;
+	}
+	return true;
+}
+
+static uint64_t size_of(const struct host *host, const struct structure *s)
+{
+	return (uint64_t)taken(host, s) * (s->percpu ? host->nr_possible : 1);
+}
+
+static void count_live(struct host *host)
+{
+	struct piece p = FIRST_PIECE;
+
+	host->ledger->made++;
+	for (bool more = next_piece(host, &p, false); more; more = next_piece(host, &p, true))
+		host->ledger->live[p.s->class] += size_of(host, p.s);
 }
 
 static uint32_t percpu_blocks(const struct host *host)
 {
-	uint32_t nr = 0;
+	struct piece p = FIRST_PIECE;
 
-	for (uint32_t i = 0; i < nr_structures; i++)
-		if (structures[i].percpu && taken(host, &structures[i]))
-			nr += copies(host, &structures[i]);
-	return nr;
+	for (bool more = next_piece(host, &p, false); more;)
+		more = next_piece(host, &p, true);
+	return p.block;
 }
 
-static size_t structures_size(uint32_t nr_percpu)
+static void free_structures(struct host *host, struct memcg_structures *ms)
 {
-	return sizeof(struct memcg_structures) + nr_percpu * sizeof(struct percpu_block);
+	sim_free(host->sim, ms, sizeof *ms + ms->nr_percpu * sizeof ms->percpu[0]);
 }
 
-static void take(struct host *host, struct memcg_structures *ms, const struct structure *s, uint32_t *block)
-{
-	uint32_t bytes = taken(host, s);
-
-	for (uint32_t k = bytes ? copies(host, s) : 0; k--;)
-		if (s->percpu) {
-			ms->percpu[(*block)++] = percpu_alloc(host, bytes);
-			host->ledger->live[s->class] += (uint64_t)bytes * host->nr_possible;
-		} else {
-			slab_get(host, bytes);
-			host->ledger->live[s->class] += bytes;
-		}
-}
-
-static void give(struct host *host, struct memcg_structures *ms, const struct structure *s, uint32_t *block)
-{
-	uint32_t bytes = taken(host, s);
-
-	for (uint32_t k = bytes ? copies(host, s) : 0; k--;)
-		if (s->percpu) {
-			percpu_free(host, &ms->percpu[(*block)++]);
-			host->ledger->live[s->class] -= (uint64_t)bytes * host->nr_possible;
-		} else {
-			slab_put(host, bytes);
-			host->ledger->live[s->class] -= bytes;
-		}
-}
-
-/* Allocations of the kernel wake kswapd as others do. */
-static void wake_kswapds(struct task *t)
-{
-	const struct host *host = host_of(t);
-
-	for (uint32_t node = 0; node < host->nr_nodes; node++)
-		if (!node_above(host, node, WMARK_LOW))
-			kswapd_wake(t, node);
-}
-
-static bool some_node_above_min(const struct host *host)
-{
-	uint32_t node = 0;
-
-	while (node < host->nr_nodes && !node_above(host, node, WMARK_MIN))
-		node++;
-	return node < host->nr_nodes;
-}
-
-/* __alloc_pages_slowpath() in short: reclaims until there is room, or gives up. */
-static bool has_memory(struct task *t)
-{
-	uint32_t retries = MAX_RECLAIM_RETRIES;
-
-	while (!some_node_above_min(host_of(t))) {
-		if (!retries-- || !reclaim_direct(t))
-			return false;
-		task_sync(t);
-	}
-	return true;
-}
-
-/* A charge may wait, and the run may end meanwhile: the cgroup has its structures when all are paid for. */
+/* A charge or an allocation may wait, and the run end meanwhile: the cgroup has them when all are there. */
 enum cgroup_error ledger_make(struct task *t, struct memcg *m)
 {
 	struct host *host = m->host;
-	uint32_t nr = percpu_blocks(host), block = 0;
+	uint32_t nr = percpu_blocks(host);
+	struct memcg_structures *ms = sim_alloc(host->sim, sizeof *ms + nr * sizeof ms->percpu[0]);
+	enum cgroup_error error = CGROUP_LIMITED;
 
-	if (!has_memory(t))
-		return CGROUP_NO_PERCPU;
-	if (!charge_all(t, m))
-		return CGROUP_NO_MEMORY;
+	*ms = (struct memcg_structures){ .owner = m->parent->objcg->id,
+					 .nr_percpu = nr,
+					 .node = t->cpu->node,
+					 .files = true,
+					 .percpu_stat = true };
+	if (charge_all(t, m->parent, ms)) {
+		error = take_all(t, host, ms) ? CGROUP_OK : CGROUP_NO_PAGE;
+		task_sync(t);
+		if (error != CGROUP_OK)
+			uncharge_until(t, host, ms, NULL);
+	}
 	task_sync(t);
-	m->structures = sim_alloc(host->sim, structures_size(nr));
-	*m->structures = (struct memcg_structures){
-		.owner = m->parent->objcg->id, .nr_percpu = nr, .files = true, .percpu_stat = true
-	};
-	for (uint32_t i = 0; i < nr_structures; i++)
-		take(host, m->structures, &structures[i], &block);
-	host->ledger->made++;
-	host->ledger->takes_frames = true;
-	take_frames(host);
-	wake_kswapds(t);
-	return CGROUP_OK;
+	if (error == CGROUP_OK) {
+		m->structures = ms;
+		count_live(host);
+	} else {
+		free_structures(host, ms);
+	}
+	return error;
 }
 
-/* Those that `which` names, with their places among the per-CPU blocks. */
-static void give_those(struct memcg *m, bool files, bool percpu_stat, bool others)
+/* Those that `which` names. */
+struct parts {
+	bool files, percpu_stat, others;
+};
+
+static bool names(const struct parts *which, const struct structure *s)
 {
-	uint32_t block = 0;
+	return s->files ? which->files : s->class == CLASS_PERCPU_STAT ? which->percpu_stat : which->others;
+}
 
-	for (uint32_t i = 0; i < nr_structures; i++) {
-		const struct structure *s = &structures[i];
-		uint32_t nr = s->percpu && taken(m->host, s) ? copies(m->host, s) : 0, at = block;
+static void give_those(struct memcg *m, struct parts which)
+{
+	struct piece p = FIRST_PIECE;
 
-		block += nr;
-		if (s->files ? files : s->class == CLASS_PERCPU_STAT ? percpu_stat : others)
-			give(m->host, m->structures, s, &at);
-	}
+	for (bool more = next_piece(m->host, &p, false); more; more = next_piece(m->host, &p, true))
+		if (names(&which, p.s)) {
+			give(m->host, m->structures, &p);
+			m->host->ledger->live[p.s->class] -= size_of(m->host, p.s);
+		}
 }
 
 void ledger_rmdir(struct memcg *m)
 {
 	if (!m->structures)
 		return;
-	give_those(m, m->structures->files, false, false);
+	give_those(m, (struct parts){ .files = m->structures->files });
 	m->structures->files = false;
-	take_frames(m->host);
 }
 
-static void uncharge_those(struct task *t, struct memcg *m, bool percpu_stat, bool others)
+/* The files are charged to nobody. */
+static void uncharge_those(struct task *t, struct memcg *m, struct parts which)
 {
-	for (uint32_t i = 0; i < nr_structures; i++) {
-		const struct structure *s = &structures[i];
+	struct piece p = FIRST_PIECE;
 
-		if (taken(m->host, s) && (s->class == CLASS_PERCPU_STAT ? percpu_stat : others))
-			uncharge(t, m->host, m->structures->owner, s);
-	}
+	for (bool more = next_piece(m->host, &p, false); more; more = next_piece(m->host, &p, true))
+		if (names(&which, p.s))
+			uncharge(t, m->host, m->structures, &p);
 }
 
 bool ledger_releases_early(const struct memcg *m)
@@ -340,11 +300,12 @@ bool ledger_releases_early(const struct memcg *m)
 
 void ledger_release_percpu(struct task *t, struct memcg *m)
 {
-	uncharge_those(t, m, true, false);
+	const struct parts stat = { .percpu_stat = true };
+
+	uncharge_those(t, m, stat);
 	task_sync(t);
-	give_those(m, false, true, false);
+	give_those(m, stat);
 	m->structures->percpu_stat = false;
-	take_frames(m->host);
 }
 
 void ledger_free(struct task *t, struct memcg *m)
@@ -353,11 +314,12 @@ void ledger_free(struct task *t, struct memcg *m)
 
 	if (!ms)
 		return;
-	uncharge_those(t, m, ms->percpu_stat, true);
+	const struct parts rest = { .files = ms->files, .percpu_stat = ms->percpu_stat, .others = true };
+
+	uncharge_those(t, m, rest);
 	task_sync(t);
-	give_those(m, ms->files, ms->percpu_stat, true);
-	take_frames(m->host);
-	sim_free(m->host->sim, ms, structures_size(ms->nr_percpu));
+	give_those(m, rest);
+	free_structures(m->host, ms);
 	m->structures = NULL;
 }
 
@@ -369,7 +331,7 @@ static const struct metric metrics[] = {
 	[PERCPU] = { "meminfo.Percpu", "bytes", METRIC_GAUGE,
 		     "populated pages of per-CPU memory, of all possible CPUs" },
 	[SLAB] = { "meminfo.Slab", "bytes", METRIC_GAUGE,
-		   "slabs of what is modelled, beside what the machine had at boot" },
+		   "whole slabs: of objects that are modelled, and what the machine had at boot" },
 	[PERCPU_LIVE] = { "ledger.percpu", "bytes", METRIC_GAUGE, "allocations in per-CPU memory" },
 	[LIVE] = { "ledger.bytes", "bytes", METRIC_GAUGE,
 		   "structures of cgroups made during the run, by class, as allocated; and of all: list_lru, "
@@ -391,8 +353,9 @@ struct kernel_memory {
 
 static const struct option rows[] = {
 	OPTION(struct kernel_memory, percpu, OPT_BYTES, .fallback = "0",
-	       .help = "meminfo.Percpu before the run, of all CPUs"),
-	OPTION(struct kernel_memory, slab, OPT_BYTES, .fallback = "0", .help = "meminfo.Slab before the run"),
+	       .help = "meminfo.Percpu before the run, of all CPUs; the scenario's own cgroups are in it"),
+	OPTION(struct kernel_memory, slab, OPT_BYTES, .fallback = "0",
+	       .help = "meminfo.Slab before the run, likewise"),
 };
 static const struct option_table kernel_memory_options = OPTION_TABLE("kernel_memory", struct kernel_memory,
 								      rows);
@@ -401,7 +364,7 @@ MODULE(kernel_memory_section) = {
 	.abi = MEMCGSIM_ABI,
 	.kind = MODULE_SECTION,
 	.name = "kernel_memory",
-	.help = "memory of the kernel's own that the machine has at boot",
+	.help = "page frames of the kernel's own before the run; what it makes during the run it takes then",
 	.options = &kernel_memory_options,
 	.order = 150,
 };
@@ -436,13 +399,18 @@ static void check(const struct host *host, struct record *record)
 								   : true;
 
 			if (has)
-				expected += (uint64_t)copies(host, s) * taken(host, s) *
-					    (s->percpu ? host->nr_possible : 1);
+				expected += copies(host, s) * size_of(host, s);
 		}
 	for (int class = 0; class < NR_STRUCTURE_CLASSES; class ++)
 		live += host->ledger->live[class];
 	record_invariant(record, "ledger", live == expected, "%lld bytes in the ledger, cgroups have %lld",
 			 (long long)live, (long long)expected);
+	/* More: somebody is about to have a slab's, or a page of per-CPU memory, and waits for the rest. */
+	uint64_t pages = slab_pages(host) + percpu_populated(host) / PAGE_SIZE;
+
+	record_invariant(record, "ledger", host->pages->nr_kernel >= pages,
+			 "the kernel has %lld frames, for %lld pages", (long long)host->pages->nr_kernel,
+			 (long long)pages);
 }
 
 void ledger_finish(struct host *host)
@@ -476,11 +444,8 @@ void ledger_check(const struct scenario *s, struct complaints *c)
 
 void ledger_start(struct host *host)
 {
-	const struct kernel_memory *boot = scenario_section(host->scenario, "kernel_memory");
-
-	host->ledger->takes_frames = boot->percpu || boot->slab;
-	if (host->ledger->takes_frames)
-		take_frames(host);
+	slab_start(host);
+	percpu_start(host);
 }
 
 void ledger_build(struct host *host)
@@ -490,6 +455,6 @@ void ledger_build(struct host *host)
 
 	host->ledger = sim_alloc(host->sim, sizeof *host->ledger);
 	host->ledger->early = early->value;
-	host->ledger->boot_pages = boot->slab / PAGE_SIZE;
+	slab_build(host, boot->slab);
 	percpu_build(host, boot->percpu);
 }

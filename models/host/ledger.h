@@ -11,6 +11,7 @@
 
 #include "models/cgroup/life.h"
 #include "models/host/percpu.h"
+#include "models/host/slab.h"
 
 enum structure_class {
 	CLASS_MEMCG,       /* struct mem_cgroup and what hangs from it */
@@ -45,6 +46,7 @@ uint32_t structure_bytes(const struct host *host, const struct structure *s);
 struct memcg_structures {
 	uint32_t owner; /* whom accounted ones are charged to: struct obj_cgroup */
 	uint32_t nr_percpu;
+	uint32_t node;                /* of the CPU that made it */
 	bool files, percpu_stat;      /* has them still */
 	struct percpu_block percpu[]; /* in the order of structures[] */
 };
@@ -63,13 +65,6 @@ extern const struct ledger_objects {
 	const char *name;
 	uint64_t (*bytes)(const struct host *host);
 } ledger_objects[NR_LEDGER_OBJECTS];
-/* What kmalloc() gives for so many bytes. */
-uint32_t kmalloc_size(uint32_t bytes);
-/* A slab object of so many bytes, of a cache of its own or of kmalloc(). */
-void slab_get(struct host *host, uint32_t bytes);
-void slab_put(struct host *host, uint32_t bytes);
-uint64_t slab_pages(const struct host *host); /* meminfo.Slab, in pages */
-
 /* What the machine has at boot has to fit in it. */
 void ledger_check(const struct scenario *s, struct complaints *c);
 void ledger_build(struct host *host);

@@ -4,21 +4,20 @@
  * nothing but shadow entries are a class of their own.
  *
  * They are charged where they are allocated (models/page/cache.c) and counted here, of all cgroups and of the
- * root. They are not in meminfo.Slab, which is what the structures of cgroups and files make of it.
+ * root. Their slabs are in meminfo.Slab (slab.h).
  */
 #include "models/host/ledger.h"
 #include "models/list_lru/list_lru.h"
+#include "models/page/cache_tree.h"
 #include "models/page/page.h"
 #include "models/workingset/workingset.h"
 
-#define XA_NODE_BYTES 584u /* struct xa_node and its free pointer, as /proc/slabinfo has it */
+/* struct xa_node and its free pointer, as /proc/slabinfo has it. */
+#define XA_NODE_BYTES (CACHE_NODE_BYTES - OWNER_BYTES)
 
-/* struct list_lru_memcg: an rcu_head, and a list for each node; with a lock of its own since 6.13. */
 static uint64_t list_lru_bytes(const struct host *host)
 {
-	uint32_t one = host->kernel_version < 613 ? 24 : 32;
-
-	return list_lru_nr_memcgs(host) * kmalloc_size(16 + host->nr_nodes * one);
+	return list_lru_nr_memcgs(host) * list_lru_array_bytes(host);
 }
 
 static uint64_t shadow_nodes(const struct host *host)

@@ -10,13 +10,19 @@
  * (PCPU_EMPTY_POP_PAGES_LOW, _HIGH). Since 5.14 (f183324133ea) a chunk of whose pages a quarter are populated
  * and empty gives them back as long as four remain elsewhere; the first chunk never does. The kernel does
  * both in a work item soon after, here it is done at once. Before 5.14 only whole free chunks go: left out.
+ *
+ * A page is populated on all possible CPUs at once, from each one's node (pcpu_alloc_pages(), GFP_KERNEL):
+ * for what somebody needs now memory is reclaimed, and in the end a process killed. Pages kept ready do
+ * without that (__GFP_NORETRY, for which the work item would try once). Whoever allocates holds
+ * cgroup_mutex, as he would pcpu_alloc_mutex; what is freed meanwhile may take away what he has populated,
+ * and he looks again.
  */
 #include "models/host/percpu.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "models/cgroup/memcg.h"
+#include "models/page/page_impl.h"
 
 #define EMPTY_LOW  2u
 #define EMPTY_HIGH 4u
@@ -31,6 +37,7 @@ struct percpu_state {
 	uint32_t nr, capacity;
 	uint32_t unit_pages; /* of a chunk, for each CPU */
 	uint32_t units;
+	uint32_t *units_on;        /* by node */
 	uint32_t populated, empty; /* empty: and populated */
 	uint32_t hint;             /* below it all pages are full */
 	bool depopulates;          /* gives back pages of chunks that are in use */
@@ -75,16 +82,45 @@ static void populate(struct percpu_state *s, uint32_t page)
 	s->empty++;
 }
 
+/* ---- frames ---- */
+
+/* pcpu_alloc_pages(): a page of every unit, or none. t NULL: only what is there above the min marks. */
+static bool get_frames(struct task *t, struct host *host)
+{
+	const struct percpu_state *s = host->percpu;
+
+	for (uint32_t node = 0; node < host->nr_nodes; node++) {
+		if (t ? kernel_frames_get(t, host, node, s->units_on[node])
+		      : kernel_frames_try(host, node, s->units_on[node]))
+			continue;
+		while (node--)
+			kernel_frames_put(host, node, s->units_on[node]);
+		return false;
+	}
+	return true;
+}
+
+static void put_frames(struct host *host)
+{
+	for (uint32_t node = 0; node < host->nr_nodes; node++)
+		kernel_frames_put(host, node, host->percpu->units_on[node]);
+}
+
+/* ---- allocating ---- */
+
 /* pcpu_balance_populated() */
-static void keep_ready(struct host *host, struct percpu_state *s)
+static void keep_ready(struct host *host, struct percpu_state *s, bool boot)
 {
 	if (s->empty >= EMPTY_LOW)
 		return;
 	for (uint32_t page = s->hint; s->empty < EMPTY_HIGH; page++) {
 		if (page == s->nr)
 			add_chunk(host, s);
-		if (!s->pages[page].used)
-			populate(s, page);
+		if (s->pages[page].populated)
+			continue;
+		if (!boot && !get_frames(NULL, host))
+			return;
+		populate(s, page);
 	}
 }
 
@@ -92,7 +128,6 @@ static void use(struct percpu_state *s, uint32_t page, uint32_t bytes)
 {
 	if (!bytes)
 		return;
-	populate(s, page);
 	s->empty -= !s->pages[page].used;
 	s->pages[page].used = (uint16_t)(s->pages[page].used + bytes);
 	s->live += bytes;
@@ -103,39 +138,70 @@ static uint32_t room(const struct percpu_state *s, uint32_t page)
 	return page < s->nr ? PAGE_SIZE - s->pages[page].used : 0;
 }
 
-struct percpu_block percpu_alloc(struct host *host, uint32_t bytes)
+/* Where so many bytes would be. What does not fit into a page goes on into the next only within a chunk. */
+static struct percpu_block find(struct host *host, struct percpu_state *s, uint32_t bytes)
 {
-	struct percpu_state *s = host->percpu;
-	struct percpu_block block;
-	uint32_t page = s->hint;
+	uint32_t page = s->hint, here;
 
-	assert(bytes && bytes <= 2 * PAGE_SIZE);
-	bytes = (bytes + 3) & ~3u;
 	while (page < s->nr && !room(s, page))
 		page++;
 	s->hint = page;
-	/* What does not fit into one page goes on into the next only within a chunk. */
 	for (;; page++) {
 		bool last = (page + 1) % s->unit_pages == 0;
 
 		if (page == s->nr)
 			add_chunk(host, s);
-		uint32_t here = room(s, page);
-
+		here = room(s, page);
 		if (here >= bytes || (here && !last && here + room(s, page + 1) >= bytes))
 			break;
 	}
-	block.page = page;
-	block.first = (uint16_t)(room(s, page) < bytes ? room(s, page) : bytes);
-	block.rest = (uint16_t)(bytes - block.first);
-	use(s, page, block.first);
-	use(s, page + 1, block.rest);
-	keep_ready(host, s);
-	return block;
+	here = here < bytes ? here : bytes;
+	return (struct percpu_block){ .page = page,
+				      .first = (uint16_t)here,
+				      .rest = (uint16_t)(bytes - here) };
+}
+
+/* Its pages are populated. */
+static void use_block(struct host *host, struct percpu_state *s, const struct percpu_block *block, bool boot)
+{
+	use(s, block->page, block->first);
+	use(s, block->page + 1, block->rest);
+	keep_ready(host, s, boot);
+}
+
+/* The first of its pages that is not populated; false: all are. */
+static bool lacks(const struct percpu_state *s, const struct percpu_block *block, uint32_t *page)
+{
+	*page = block->page;
+	if (s->pages[*page].populated)
+		++*page;
+	return *page == block->page || (block->rest && !s->pages[*page].populated);
+}
+
+bool percpu_alloc(struct task *t, struct host *host, uint32_t bytes, struct percpu_block *block)
+{
+	struct percpu_state *s = host->percpu;
+	uint32_t page;
+
+	assert(bytes && bytes <= 2 * PAGE_SIZE);
+	bytes = (bytes + 3) & ~3u;
+	for (;;) {
+		*block = find(host, s, bytes);
+		if (!lacks(s, block, &page))
+			break;
+		if (!get_frames(t, host))
+			return false;
+		if (s->pages[page].populated)
+			put_frames(host);
+		else
+			populate(s, page);
+	}
+	use_block(host, s, block, false);
+	return true;
 }
 
 /* pcpu_reclaim_populated() of the chunk that a page is in. */
-static void give_back(struct percpu_state *s, uint32_t page)
+static void give_back(struct host *host, struct percpu_state *s, uint32_t page)
 {
 	uint32_t first = page / s->unit_pages * s->unit_pages, empty = 0;
 
@@ -150,10 +216,11 @@ static void give_back(struct percpu_state *s, uint32_t page)
 			s->pages[i].populated = false;
 			s->populated--;
 			s->empty--;
+			put_frames(host);
 		}
 }
 
-static void unuse(struct percpu_state *s, uint32_t page, uint32_t bytes)
+static void unuse(struct host *host, struct percpu_state *s, uint32_t page, uint32_t bytes)
 {
 	if (!bytes)
 		return;
@@ -161,7 +228,7 @@ static void unuse(struct percpu_state *s, uint32_t page, uint32_t bytes)
 	s->live -= bytes;
 	if (!s->pages[page].used) {
 		s->empty++;
-		give_back(s, page);
+		give_back(host, s, page);
 	}
 	if (page < s->hint)
 		s->hint = page;
@@ -171,8 +238,8 @@ void percpu_free(struct host *host, struct percpu_block *block)
 {
 	struct percpu_state *s = host->percpu;
 
-	unuse(s, block->page, block->first);
-	unuse(s, block->page + 1, block->rest);
+	unuse(host, s, block->page, block->first);
+	unuse(host, s, block->page + 1, block->rest);
 	*block = (struct percpu_block){ 0 };
 }
 
@@ -188,22 +255,46 @@ uint64_t percpu_live(const struct host *host)
 	return host->percpu->live * host->percpu->units;
 }
 
+/* CPUs that may yet come are taken to be spread over the nodes, numa_init_array(). */
+static void count_units(const struct host *host, struct percpu_state *s)
+{
+	for (uint32_t cpu = 0; cpu < host->nr_possible; cpu++)
+		s->units_on[cpu < host->nr_cpus ? machine_node(host->machine, cpu) : cpu % host->nr_nodes]++;
+}
+
+void percpu_start(struct host *host)
+{
+	const struct percpu_state *s = host->percpu;
+
+	for (uint32_t node = 0; node < host->nr_nodes; node++)
+		kernel_frames_boot(host, node, (uint64_t)s->populated * s->units_on[node]);
+}
+
 void percpu_build(struct host *host, uint64_t boot_bytes)
 {
 	struct percpu_state *s = sim_alloc(host->sim, sizeof *s);
 	uint64_t left = boot_bytes / host->nr_possible;
+	struct percpu_block block;
 
 	host->percpu = s;
 	s->units = host->nr_possible;
+	s->units_on = sim_alloc(host->sim, host->nr_nodes * sizeof *s->units_on);
+	count_units(host, s);
 	s->depopulates = host->kernel_version >= 514;
 	s->unit_pages = unit_pages(host->nr_possible);
 	add_chunk(host, s);
-	keep_ready(host, s);
+	if (!boot_bytes)
+		return;
+	keep_ready(host, s, true);
 	/* What the boot left: so many pages are populated, of which four are empty. */
 	for (left = left > EMPTY_HIGH * PAGE_SIZE ? left - EMPTY_HIGH * PAGE_SIZE : 0; left;) {
 		uint32_t part = left < PAGE_SIZE ? (uint32_t)left : PAGE_SIZE;
 
-		percpu_alloc(host, part);
+		block = find(host, s, part);
+		populate(s, block.page);
+		if (block.rest)
+			populate(s, block.page + 1);
+		use_block(host, s, &block, true);
 		left -= part;
 	}
 }

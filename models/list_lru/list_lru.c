@@ -6,14 +6,16 @@
  * then the parent's is tried). In the latter the node's total is an atomic word that all cgroups write, after
  * the lock is given up: what is left of the shared line that the old lock was.
  *
- * Left out: the lock of the XArray in which a memcg's lists are looked up, which only the making and the
- * reparenting of lists take, and the memory that making them needs.
+ * Lists are made before there is anything to go on them, and their memory is had like any
+ * (list_lru_prepare()). Left out: the lock of the XArray in which a memcg's lists are looked up, which only
+ * the making and the reparenting of lists take.
  */
 #include "models/list_lru/list_lru_impl.h"
 
 #include <string.h>
 
 #include "models/host/policies.h"
+#include "models/host/slab.h"
 
 void list_lru_head_init(struct list_lru_item *head)
 {
@@ -46,6 +48,8 @@ void list_lru_memcg_free(struct list_lru *lru, struct list_lru_memcg *lists)
 {
 	for (uint32_t i = 0; i < lru->host->nr_nodes; i++)
 		line_release(lru->host->sim, &lists->node[i].lock.line);
+	if (lists->slab)
+		slab_put(lru->host, lists->node_of_slab, lists->slab);
 	sim_free(lru->host->sim, lists, lists_size(lru->host));
 }
 
@@ -82,11 +86,46 @@ static struct list_lru_memcg *make(struct list_lru *lru, const struct memcg *m)
 	return lists;
 }
 
-void list_lru_prepare(struct list_lru *lru, struct memcg *m)
+/* struct list_lru_memcg: an rcu_head, and a list for each node; with a lock of its own since 6.13. */
+uint32_t list_lru_array_bytes(const struct host *host)
 {
-	for (; m && !list_lru_memcg_find(lru, m->id); m = m->parent)
-		if (!m->kmemcg)
+	return kmalloc_size(16 + host->nr_nodes * (host->kernel_version < 613 ? 24 : 32));
+}
+
+static bool lacks_lists(const struct list_lru *lru, const struct memcg *m)
+{
+	return !m->kmemcg && !list_lru_memcg_find(lru, m->id);
+}
+
+/* While it waits for memory somebody else may have made them. */
+static bool make_of_slab(struct task *t, struct list_lru *lru, const struct memcg *m)
+{
+	uint32_t bytes = list_lru_array_bytes(lru->host), node = t->cpu->node;
+
+	if (!slab_get(t, lru->host, node, bytes))
+		return false;
+	if (!lacks_lists(lru, m)) {
+		slab_put(lru->host, node, bytes);
+		return true;
+	}
+	struct list_lru_memcg *lists = make(lru, m);
+
+	lists->slab = bytes;
+	lists->node_of_slab = (uint16_t)node;
+	return true;
+}
+
+bool list_lru_prepare(struct task *t, struct list_lru *lru, struct memcg *m)
+{
+	for (; m && !list_lru_memcg_find(lru, m->id); m = m->parent) {
+		if (!lacks_lists(lru, m))
+			continue;
+		if (!t)
 			make(lru, m);
+		else if (!make_of_slab(t, lru, m))
+			return false;
+	}
+	return true;
 }
 
 const struct list_lru_one *list_lru_find(const struct list_lru *lru, uint32_t memcg, uint32_t node)
@@ -263,7 +302,7 @@ void list_lru_init(struct list_lru *lru, struct host *host, const char *name, co
 	*state->last = lru;
 	state->last = &lru->next;
 	for (struct memcg *m = host->cgroups->root; state->eager && m; m = memcg_next(host->cgroups->root, m))
-		list_lru_prepare(lru, m);
+		list_lru_prepare(NULL, lru, m);
 }
 
 uint64_t list_lru_nr_memcgs(const struct host *host)

@@ -55,8 +55,13 @@ struct list_lru {
 void list_lru_init(struct list_lru *lru, struct host *host, const char *name,
 		   const struct shrinker *shrinker);
 
-/* m's lists, and those of all above it, unless there are any: for an object that is made. In a step. */
-void list_lru_prepare(struct list_lru *lru, struct memcg *m);
+/*
+ * memcg_list_lru_alloc(): m's lists, and those of all above it, unless there are any: for an object that is
+ * made. False: there was no memory (slab_get()). t NULL: before the run, which has memory. In a step.
+ */
+bool list_lru_prepare(struct task *t, struct list_lru *lru, struct memcg *m);
+/* An array of lists, as allocated. */
+uint32_t list_lru_array_bytes(const struct host *host);
 
 /*
  * Onto the tail, or off; false: nothing to do. m is the memcg that the object is charged to at the call.
@@ -114,8 +119,8 @@ struct list_lru_item *list_lru_pop(struct list_lru_item *head);
 
 /* ---- life of a memcg; reparent.c ---- */
 
-/* memcg_online_kmem(): with list_lru_alloc: eager, its lists. After its statistics. */
-void memcg_online_kmem(struct memcg *m);
+/* memcg_online_kmem(): with list_lru_alloc: eager, its lists; false: no memory. After its statistics. */
+bool memcg_online_kmem(struct task *t, struct memcg *m);
 /*
  * memcg_offline_kmem(), in css_offline() of a memcg that is not the root: its objects become its parent's,
  * and so do all lists. Up to 6.12 (list_lru_lock: per_node) the owners change first and then the lists, list

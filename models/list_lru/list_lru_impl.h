@@ -9,7 +9,9 @@
 
 struct list_lru_memcg {
 	uint32_t users; /* who found it and waits for a lock of it: the kernel's RCU read section */
-	bool gone;      /* out of list_lru.memcgs; the last user frees it */
+	uint32_t slab;  /* bytes that it has of a slab; 0: the machine had it at boot */
+	uint16_t node_of_slab;
+	bool gone; /* out of list_lru.memcgs; the last user frees it */
 	struct list_lru_one node[];
 };
 

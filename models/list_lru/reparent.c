@@ -12,12 +12,14 @@
  */
 #include "models/list_lru/list_lru_impl.h"
 
-void memcg_online_kmem(struct memcg *m)
+bool memcg_online_kmem(struct task *t, struct memcg *m)
 {
 	const struct list_lru_state *state = list_lru_state(m->host);
+	bool made = true;
 
-	for (struct list_lru *lru = state->first; state->eager && lru; lru = lru->next)
-		list_lru_prepare(lru, m);
+	for (struct list_lru *lru = state->first; made && state->eager && lru; lru = lru->next)
+		made = list_lru_prepare(t, lru, m);
+	return made;
 }
 
 /* list_splice_init(): before the first of `to`. */
@@ -59,7 +61,7 @@ static void reparent_under_node_locks(struct task *t, struct list_lru *lru, stru
 	for (uint32_t node = 0; node < lru->host->nr_nodes; node++) {
 		spin_lock_irq(t, &lru->nodes[node].lock);
 		from = list_lru_memcg_find(lru, m->id);
-		list_lru_prepare(lru, parent);
+		list_lru_prepare(t, lru, parent);
 		if (from)
 			move_items(t, lru, &from->node[node], parent,
 				   &list_lru_memcg_find(lru, parent->id)->node[node], node);
@@ -86,7 +88,7 @@ static void reparent_under_list_locks(struct task *t, struct list_lru *lru, stru
 		return;
 	lru->memcgs[m->id] = NULL;
 	lru->nr_memcgs--;
-	list_lru_prepare(lru, parent);
+	list_lru_prepare(t, lru, parent);
 	struct list_lru_memcg *to = list_lru_memcg_find(lru, parent->id);
 
 	for (uint32_t node = 0; node < lru->host->nr_nodes; node++) {

@@ -3,27 +3,32 @@
  * __filemap_add_folio() and filemap_unaccount_folio() of mm/filemap.c, shmem_add_to_page_cache() of
  * mm/shmem.c, add_to_swap_cache() of mm/swap_state.c, Linux 6.1.
  *
- * Nodes that the tree lacks are charged to whoever brings the page in. With the tree's lock held that cannot
- * wait for memory, so what fails there is charged again outside and the insertion begins anew.
+ * Nodes that the tree lacks are charged to whoever brings the page in, and are of slabs of his NUMA node.
+ * With the tree's lock held he cannot wait for memory, the cgroup's or the machine's (xas_store(),
+ * GFP_NOWAIT), so what fails there is tried again outside (xas_nomem()) and the insertion begins anew.
  */
-#include "models/cgroup/stock.h"
+#include "models/host/slab.h"
 #include "models/page/page_impl.h"
 
-/*
- * Charges one node; with interrupts off it cannot wait for memory, so it may fail where it would not outside.
- */
-static bool charge_node(struct task *t, struct memcg *m, uint32_t *spare, struct memcg **failed)
-{
-	bool charged = object_charge(t, m, t->cpu->node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES, failed);
+#define NODE_OBJECT_BYTES (CACHE_NODE_BYTES - OWNER_BYTES)
 
-	*spare += charged;
-	return charged;
+/* kmem_cache_alloc_lru(): one node; a leaf may come onto m's list of those that hold nothing but shadows. */
+static bool alloc_node(struct task *t, struct cache_tree *tree, struct memcg *m, uint32_t node,
+		       uint32_t *spare, struct memcg **failed)
+{
+	if (failed)
+		*failed = NULL;
+	bool got = (!tree->lists || workingset_prepare(t, m)) &&
+		   slab_alloc(t, m, node, NR_SLAB_RECLAIMABLE_B, NODE_OBJECT_BYTES, failed);
+
+	*spare += got;
+	return got;
 }
 
-static void uncharge_nodes(struct task *t, struct memcg *m, uint32_t spare)
+static void free_nodes(struct task *t, struct memcg *m, uint32_t node, uint32_t spare)
 {
 	while (spare--)
-		object_uncharge(t, m->objcg->id, t->cpu->node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES);
+		slab_free(t, m->objcg->id, node, NR_SLAB_RECLAIMABLE_B, NODE_OBJECT_BYTES);
 }
 
 /* What memory.stat says of a page that is in the object. */
@@ -56,18 +61,19 @@ enum cache_result cache_add(struct task *t, struct page_object *object, uint64_t
 {
 	struct host *host = object->host;
 	struct cache_tree *tree = object->tree;
+	struct cache_nodes_from from = { m, (uint16_t)t->cpu->node };
 	uint32_t spare = 0;
 
 	for (;;) {
 		spin_lock_irq(t, &tree->lock);
 		while (!taken(object->slots[index], *before) && cache_tree_missing(tree, index) > spare &&
-		       charge_node(t, m, &spare, failed))
+		       alloc_node(t, tree, m, from.node, &spare, failed))
 			;
 		if (taken(object->slots[index], *before) || cache_tree_missing(tree, index) <= spare)
 			break;
 		spin_unlock_irq(t, &tree->lock);
-		if (!charge_node(t, m, &spare, failed)) {
-			uncharge_nodes(t, m, spare);
+		if (!alloc_node(t, tree, m, from.node, &spare, failed)) {
+			free_nodes(t, m, from.node, spare);
 			return CACHE_NOMEM;
 		}
 	}
@@ -81,10 +87,10 @@ enum cache_result cache_add(struct task *t, struct page_object *object, uint64_t
 		cpu_defer(t, host->costs->cache_add);
 		tree_touch_pages(t, tree);
 		object->present++;
-		cache_tree_store(t, host, tree, index, slot_of_frame(frame), m);
+		cache_tree_store(t, host, tree, index, slot_of_frame(frame), &from);
 	}
 	spin_unlock_irq(t, &tree->lock);
-	uncharge_nodes(t, m, spare);
+	free_nodes(t, m, from.node, spare);
 	return there ? CACHE_TAKEN : CACHE_ADDED;
 }
 

@@ -7,7 +7,7 @@
  */
 #include "models/page/cache_tree.h"
 
-#include "models/cgroup/stock.h"
+#include "models/host/slab.h"
 #include "models/page/page_impl.h"
 
 static uint64_t node_index(uint64_t index, uint32_t level)
@@ -69,32 +69,34 @@ uint32_t cache_tree_count_missing(const struct cache_tree *tree, uint64_t index)
 
 /* ---- making ---- */
 
-static void make_node(struct cache_tree *tree, uint64_t index, uint32_t level, const struct memcg *m,
-		      const struct cpu *cpu)
+static void make_node(struct cache_tree *tree, uint64_t index, uint32_t level,
+		      const struct cache_nodes_from *from, uint32_t cpu)
 {
+	const struct memcg *m = from->memcg;
+
 	m->host->pages->nr_cache_nodes++;
 	if (level) {
-		tree->upper[level][node_index(index, level)] = (struct cache_node){
-			.objcg = m->objcg->id, .node = (uint16_t)cpu->node
-		};
+		tree->upper[level][node_index(index, level)] = (struct cache_node){ .objcg = m->objcg->id,
+										    .node = from->node };
 		return;
 	}
 	tree->leaves[node_index(index, 0)] = (struct shadow_node){
 		.objcg = m->objcg->id,
 		.file = tree->id,
 		.leaf = (uint32_t)node_index(index, 0),
-		.node = (uint16_t)cpu->node,
-		.cpu = (uint16_t)cpu->id,
+		.node = from->node,
+		.cpu = (uint16_t)cpu,
 	};
 }
 
-static void make_nodes(struct cache_tree *tree, uint64_t index, const struct memcg *m, const struct cpu *cpu)
+static void make_nodes(struct cache_tree *tree, uint64_t index, const struct cache_nodes_from *from,
+		       uint32_t cpu)
 {
 	uint32_t levels = levels_for(index);
 
 	if (grows(tree, levels))
 		for (uint32_t level = tree->height; level < levels; level++) {
-			make_node(tree, 0, level, m, cpu);
+			make_node(tree, 0, level, from, cpu);
 			tree->upper[level][0].count = 1;
 		}
 	if (levels > tree->height)
@@ -102,7 +104,7 @@ static void make_nodes(struct cache_tree *tree, uint64_t index, const struct mem
 	for (uint32_t level = tree->height; level--;) {
 		if (*node_count(tree, index, level))
 			continue;
-		make_node(tree, index, level, m, cpu);
+		make_node(tree, index, level, from, cpu);
 		if (level + 1 < tree->height)
 			++*node_count(tree, index, level + 1);
 	}
@@ -113,7 +115,7 @@ static void make_nodes(struct cache_tree *tree, uint64_t index, const struct mem
 static void free_node(struct task *t, uint32_t objcg, uint32_t node)
 {
 	host_of(t)->pages->nr_cache_nodes--;
-	object_uncharge_rcu(t, objcg, node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES);
+	slab_free_rcu(t, objcg, node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES - OWNER_BYTES);
 }
 
 /* xas_delete_node(): the leaf is empty; so may be what is above it. */
@@ -143,7 +145,7 @@ static void count_shadows(struct host *host, slot_t before, slot_t after)
 }
 
 void cache_tree_store(struct task *t, struct host *host, struct cache_tree *tree, uint64_t index, slot_t slot,
-		      const struct memcg *m)
+		      const struct cache_nodes_from *from)
 {
 	struct shadow_node *leaf = &tree->leaves[node_index(index, 0)];
 	slot_t before = tree->slots[index];
@@ -156,7 +158,7 @@ void cache_tree_store(struct task *t, struct host *host, struct cache_tree *tree
 	if (leaf->count)
 		tree_touch_leaf(t, leaf);
 	else if (slot)
-		make_nodes(tree, index, m, t->cpu);
+		make_nodes(tree, index, from, t->cpu->id);
 	tree->slots[index] = slot;
 	leaf->count = (uint16_t)(leaf->count + !!slot - !!before);
 	leaf->nr_values = (uint16_t)(leaf->nr_values + slot_is_value(slot) - slot_is_value(before));

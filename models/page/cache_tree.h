@@ -15,7 +15,7 @@
 #include "models/page/slot.h"
 #include "models/workingset/workingset.h"
 
-#define CACHE_NODE_BYTES 592u
+#define CACHE_NODE_BYTES 592u /* struct xa_node of its slab cache, and its owner's pointer */
 #define CACHE_SLOTS_LOG  6u
 #define CACHE_LEVELS     6u /* enough for 2^36 pages */
 
@@ -62,11 +62,15 @@ static inline uint32_t cache_tree_missing(const struct cache_tree *tree, uint64_
 	return cache_tree_count_missing(tree, index);
 }
 /*
- * xas_store(): what is at `index` becomes `slot`. Nodes that are missing are m's, which the caller charged
- * for; nodes that become empty go, after a grace period.
+ * xas_store(): what is at `index` becomes `slot`. Nodes that are missing are m's and of that NUMA node: the
+ * caller has them already. NULL: none can be. Nodes that become empty go, after a grace period.
  */
+struct cache_nodes_from {
+	const struct memcg *memcg;
+	uint16_t node;
+};
 void cache_tree_store(struct task *t, struct host *host, struct cache_tree *tree, uint64_t index, slot_t slot,
-		      const struct memcg *m);
+		      const struct cache_nodes_from *from);
 /* xa_delete_node(): all that a leaf of shadows holds goes. */
 void cache_tree_delete_leaf(struct task *t, struct host *host, struct cache_tree *tree,
 			    struct shadow_node *leaf);

@@ -9,7 +9,7 @@
  *
  * The zones of a host lie in one array: one a node, and after them the small one for DMA that a PC has on its
  * first node (watermarks.c says what follows from it). What happens when free frames fall to the low
- * watermark is the business of models/reclaim.
+ * watermark is the business of models/reclaim. The kernel takes frames of its own in kernel_frames.c.
  */
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
@@ -32,25 +32,11 @@ static struct page_zone *frame_zone(const struct host *host, frame_t frame)
 	return frame < ps->dma_end ? &ps->zones[host->nr_nodes] : node_zone(host, ps->pages[frame].node);
 }
 
-static frame_t pop(struct page *pages, frame_t *stack)
-{
-	frame_t frame = *stack;
-
-	*stack = pages[frame].next;
-	return frame;
-}
-
-static void push(struct page *pages, frame_t *stack, frame_t frame)
-{
-	pages[frame].next = *stack;
-	*stack = frame;
-}
-
-static frame_t zone_take(struct page_state *ps, struct page_zone *zone, uint32_t nid)
+frame_t zone_take(struct page_state *ps, struct page_zone *zone, uint32_t nid)
 {
 	zone->nr_free--;
 	if (zone->free)
-		return pop(ps->pages, &zone->free);
+		return frame_pop(ps->pages, &zone->free);
 	ps->pages[zone->fresh].node = (uint16_t)nid;
 	return zone->fresh++;
 }
@@ -68,7 +54,7 @@ static void refill(struct task *t, struct host *host, struct page_zone *zone, ui
 	for (uint32_t i = 0; i < nr; i++)
 		batch[i] = zone_take(ps, zone, nid);
 	while (nr--) {
-		push(ps->pages, &list->free, batch[nr]);
+		frame_push(ps->pages, &list->free, batch[nr]);
 		list->nr++;
 		cpu_defer(t, host->costs->zone_page);
 	}
@@ -83,7 +69,7 @@ static void give_back(struct task *t, struct host *host, struct page_zone *zone,
 	struct page_cpu_list *list = cpu_list(host, t, zone);
 
 	for (uint32_t i = 0; i < nr && list->free; i++) {
-		push(ps->pages, &zone->free, pop(ps->pages, &list->free));
+		frame_push(ps->pages, &zone->free, frame_pop(ps->pages, &list->free));
 		list->nr--;
 		zone->nr_free++;
 		cpu_defer(t, host->costs->zone_page);
@@ -104,7 +90,7 @@ static frame_t take(struct task *t, struct host *host, struct page_zone *zone, u
 	if (!list->free)
 		return NO_FRAME;
 	list->nr--;
-	frame_t frame = pop(host->pages->pages, &list->free);
+	frame_t frame = frame_pop(host->pages->pages, &list->free);
 
 	host->pages->pages[frame].cpu = (uint16_t)t->cpu->id;
 	return frame;
@@ -129,8 +115,9 @@ static frame_t get_page(struct task *t, struct host *host, const enum watermark 
 	return NO_FRAME;
 }
 
-frame_t frame_alloc_above(struct task *t, struct host *host, enum watermark mark)
+static frame_t get_page_above(struct task *t, struct host *host, uint32_t node, enum watermark mark)
 {
+	(void)node; /* the running CPU's */
 	return get_page(t, host, &mark);
 }
 
@@ -138,9 +125,10 @@ frame_t frame_alloc(struct task *t, struct host *host)
 {
 	if (task_reclaims(t))
 		return get_page(t, host, NULL);
-	frame_t frame = frame_alloc_above(t, host, WMARK_LOW);
+	enum watermark low = WMARK_LOW;
+	frame_t frame = get_page(t, host, &low);
 
-	return frame ? frame : reclaim_alloc(t, host);
+	return frame ? frame : reclaim_alloc(t, host, t->cpu->node, get_page_above);
 }
 
 /* nr_pcp_high(): little while kswapd is at work, which can only count what is on the zone's own list. */
@@ -171,7 +159,7 @@ void frame_free(struct task *t, struct host *host, frame_t frame)
 	cpu_defer(t, host->costs->page_free);
 	ps->pages[frame].flags = 0;
 	ps->pages[frame].cpu = (uint16_t)t->cpu->id;
-	push(ps->pages, &list->free, frame);
+	frame_push(ps->pages, &list->free, frame);
 	if (++list->nr >= most)
 		give_back(t, host, zone, nr_to_give_back(zone, list, most));
 }
@@ -200,54 +188,6 @@ uint64_t frames_used(const struct host *host)
 			used -= ps->lists[(size_t)cpu * ps->nr_zones + i].nr;
 	}
 	return used;
-}
-
-/* From the first zone of the node above its mark; when none is, from whatever the ordinary one has. */
-static bool kernel_takes(struct host *host, uint32_t nid)
-{
-	struct page_state *ps = host->pages;
-	struct page_zone *zone = node_zone(host, nid);
-
-	while (zone && !zone_above(zone, WMARK_MIN))
-		zone = node_zone_next(host, zone);
-	if (!zone)
-		zone = node_zone(host, nid);
-	if (!zone->nr_free)
-		return false;
-	push(ps->pages, &zone->kernel, zone_take(ps, zone, nid));
-	zone->nr_kernel++;
-	ps->nr_kernel++;
-	return true;
-}
-
-static bool kernel_gives(struct host *host, uint32_t nid)
-{
-	struct page_state *ps = host->pages;
-	struct page_zone *zone = node_zone(host, nid);
-
-	while (zone && !zone->nr_kernel)
-		zone = node_zone_next(host, zone);
-	if (!zone)
-		return false;
-	push(ps->pages, &zone->free, pop(ps->pages, &zone->kernel));
-	zone->nr_kernel--;
-	zone->nr_free++;
-	ps->nr_kernel--;
-	return true;
-}
-
-void frames_of_kernel(struct host *host, uint64_t nr)
-{
-	struct page_state *ps = host->pages;
-	uint32_t failed = 0;
-
-	for (uint32_t nid = ps->kernel_node; ps->nr_kernel != nr && failed < host->nr_nodes;
-	     nid = (nid + 1) % host->nr_nodes) {
-		bool done = ps->nr_kernel < nr ? kernel_takes(host, nid) : kernel_gives(host, nid);
-
-		failed = done ? 0 : failed + 1;
-		ps->kernel_node = (nid + 1) % host->nr_nodes;
-	}
 }
 
 void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint32_t object, uint32_t index,

@@ -98,8 +98,8 @@ struct page_zone {
 	frame_t free;         /* a stack */
 	frame_t kernel;       /* those that kernel memory has, a stack */
 	uint64_t nr_kernel;
-	frame_t fresh, end;   /* never used so far */
-	frame_t first;        /* of its frames */
+	frame_t fresh, end; /* never used so far */
+	frame_t first;      /* of its frames */
 	uint64_t nr_free;
 	uint64_t watermark[NR_WMARKS]; /* of nr_free; watermarks.c */
 	uint64_t reserve;              /* on top of each mark: lowmem_reserve for ordinary allocations */
@@ -139,7 +139,6 @@ struct page_state {
 	struct page_cpu_list *lists; /* [cpu * nr_zones + zone] */
 	uint64_t nr_kernel;          /* frames that kernel memory has */
 	uint64_t nr_cache_nodes;     /* of all trees */
-	uint32_t kernel_node;        /* whose turn it is to give it one, or get one back */
 	uint32_t batch;              /* PAGEVEC_SIZE */
 	bool node_lock;              /* lru_lock: per_node */
 	struct lock_class *lru_class, *cache_class;

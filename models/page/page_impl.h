@@ -65,19 +65,39 @@ static inline bool page_put(struct page *page)
  * start and at the end.
  */
 frame_t frame_alloc(struct task *t, struct host *host);
-/* The same as long as some node's free frames are above the mark: get_page_from_freelist(). */
-frame_t frame_alloc_above(struct task *t, struct host *host, enum watermark mark);
 void frame_free(struct task *t, struct host *host, frame_t frame);
 /* drain_all_pages(), but of the running CPU alone: its free frames go back to their nodes. */
 void frames_drain(struct task *t, struct host *host);
 uint64_t frames_used(const struct host *host);
-/*
- * The kernel's own memory (models/host/ledger.h) is to have so many frames, spread over the nodes: they come
- * from the free ones of the zones, whatever the watermarks, and go back there. No time passes. It may be left
- * with fewer, and then the machine is full.
- */
-void frames_of_kernel(struct host *host, uint64_t nr);
+/* The next of a zone that has some free; the caller makes it somebody's in the same step. */
+frame_t zone_take(struct page_state *ps, struct page_zone *zone, uint32_t nid);
+static inline frame_t frame_pop(struct page *pages, frame_t *stack)
+{
+	frame_t frame = *stack;
+
+	*stack = pages[frame].next;
+	return frame;
+}
+static inline void frame_push(struct page *pages, frame_t *stack, frame_t frame)
+{
+	pages[frame].next = *stack;
+	*stack = frame;
+}
 void frames_build(struct host *host);
+
+/* ---- kernel_frames.c: what the kernel has for itself (models/host/slab.h, percpu.h) ---- */
+
+/*
+ * So many frames, of the node if it has them; false: none. Who may sleep reclaims for them and calls the OOM
+ * killer, others (preemption or interrupts off: GFP_NOWAIT) get what is above the min mark. In a step, at the
+ * start and at the end.
+ */
+bool kernel_frames_get(struct task *t, struct host *host, uint32_t node, uint32_t nr);
+/* Only as long as some node is above its min mark, and without waking anybody. In a step. */
+bool kernel_frames_try(struct host *host, uint32_t node, uint32_t nr);
+/* What it has at boot: whatever the marks. */
+void kernel_frames_boot(struct host *host, uint32_t node, uint64_t nr);
+void kernel_frames_put(struct host *host, uint32_t node, uint64_t nr);
 
 /* The zones of a node, in the order in which allocations come to them; NULL after the last. */
 static inline struct page_zone *node_zone(const struct host *host, uint32_t node)

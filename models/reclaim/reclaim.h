@@ -185,8 +185,10 @@ static inline bool task_reclaims(const struct task *t)
 uint64_t reclaim_memcg(struct task *t, struct memcg *m, uint64_t nr, bool may_swap, bool proactive);
 /* Direct reclaim for the machine (no free frame on any node): pages reclaimed. */
 uint64_t reclaim_direct(struct task *t);
+/* get_page_from_freelist(): a frame of the node, or of another, that is above the mark. In a step. */
+typedef frame_t get_frame_fn(struct task *t, struct host *host, uint32_t node, enum watermark mark);
 /* __alloc_pages_slowpath(): a frame when no node has more than its low mark. Begins and ends in a step. */
-frame_t reclaim_alloc(struct task *t, struct host *host);
+frame_t reclaim_alloc(struct task *t, struct host *host, uint32_t node, get_frame_fn *get);
 /* Wakes the node's kswapd, unless the node is balanced or hopeless. In a step. */
 void kswapd_wake(struct task *t, uint32_t node);
 

@@ -42,6 +42,11 @@ void workingset_update_node(struct task *t, struct host *host, struct shadow_nod
 	}
 }
 
+bool workingset_prepare(struct task *t, struct memcg *m)
+{
+	return list_lru_prepare(t, &workingset_of(m->host)->shadow_nodes, m);
+}
+
 /* shadow_lru_isolate() */
 static enum lru_status isolate(struct task *t, struct list_lru_walk *walk, struct list_lru_item *item)
 {

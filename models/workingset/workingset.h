@@ -36,9 +36,9 @@ uint32_t workingset_bucket_order(const struct host *host); /* 0 below 2^36 pages
 struct shadow_node {
 	struct list_lru_item item;  /* on shadow_nodes */
 	uint32_t objcg, file, leaf; /* owner of the node object, and where it is */
-	uint16_t node, cpu;        /* cpu: that last wrote it; tree_lines.c */
-	uint16_t count, nr_values; /* occupied slots; of these, shadows or places in swap */
-	bool listed; /* counted in workingset_nodes, and on the list or about to be */
+	uint16_t node, cpu;         /* cpu: that last wrote it; tree_lines.c */
+	uint16_t count, nr_values;  /* occupied slots; of these, shadows or places in swap */
+	bool listed;                /* counted in workingset_nodes, and on the list or about to be */
 };
 /* It changed: on or off the list. Under the tree's lock. */
 void workingset_update_node(struct task *t, struct host *host, struct shadow_node *n);
@@ -63,6 +63,9 @@ struct shadow_budget_ops {
 /* /proc/vmstat workingset_nodes of a node; memory.stat workingset_nodereclaim is a stat item. */
 uint64_t workingset_nodes(const struct host *host, uint32_t node);
 uint64_t workingset_nodes_of(const struct host *host, const struct memcg *m); /* on its own lists */
+
+/* A tree node of m's is made: its lists are there before (list_lru_prepare()). */
+bool workingset_prepare(struct task *t, struct memcg *m);
 
 struct workingset_count { /* the truth, machine wide, for metrics and invariants I12 to I14 */
 	uint64_t shadows_made, shadows_gone; /* gone: overwritten, node reclaimed, or object gone */

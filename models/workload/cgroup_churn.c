@@ -37,7 +37,7 @@ static const struct option rows[] = {
 	       .help = "cgroups a second, at random instants"),
 	OPTION(struct cgroup_churn, lifetime, OPT_DURATION, .fallback = "1s",
 	       .help = "of each, until it is removed"),
-	OPTION(struct cgroup_churn, pages, OPT_U32, .fallback = "1", .max = "100K",
+	OPTION(struct cgroup_churn, pages, OPT_U32, .fallback = "1", .max = "16M",
 	       .help = "pages of the file that each reads"),
 	OPTION(struct cgroup_churn, file_pages, OPT_U64, .fallback = "1M", .min = "1", .max = "1G",
 	       .help = "pages of the file, one cgroup's after another's, and from the start again"),
@@ -142,7 +142,7 @@ static void run(struct task *t, struct workload_task *w)
 	stream_init(&c.arrivals, sim_seed(t->sim), w->name, "arrivals");
 	stream_init(&c.fates, sim_seed(t->sim), w->name, "fates");
 	stream_init(&c.removals, sim_seed(t->sim), w->name, "removals");
-	while ((!o->most || c.made < o->most) && !(o->until_refused && c.refused)) {
+	while ((!o->most || c.made < o->most) && !(o->until_refused && c.refused) && !task_killed(t)) {
 		double gap = -log(1 - stream_uniform(&c.arrivals)) / o->rate;
 
 		wait_until(&c, t->clock + (sim_time_t)(gap * (double)SIM_SEC));

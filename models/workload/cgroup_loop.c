@@ -130,19 +130,21 @@ MODULE(cgroup_loop_metrics) = {
 };
 
 /* An inode, its dentry and the buffer head of its page: slab of the cgroup that made the file. */
-#define NR_FILE_SLABS 3
-#define BUFFER_BYTES  104u
+#define NR_FILE_SLABS   3
+#define BUFFER_BYTES    104u
+#define WRITEBACK_BYTES 1024u /* struct bdi_writeback */
 
 static void file_slabs(const struct host *host, uint32_t sizes[NR_FILE_SLABS])
 {
 	sizes[0] = ext4_inode_bytes(host);
-	sizes[1] = DENTRY_BYTES - OWNER_BYTES;
+	sizes[1] = DENTRY_BYTES;
 	sizes[2] = BUFFER_BYTES;
 }
 
 struct made_file {
 	uint32_t owner;          /* struct obj_cgroup */
 	struct memcg *writeback; /* the cgroup whose bdi_writeback it is on; NULL: none */
+	uint32_t node;           /* of its slabs */
 	bool exists;
 };
 
@@ -234,15 +236,14 @@ static bool make_file(struct loop *l, uint32_t i, struct memcg *m)
 	file_slabs(l->w->host, sizes);
 	for (int k = 0; k < NR_FILE_SLABS; k++) {
 		task_sync(l->t);
-		if (!object_charge(l->t, m, node, NR_SLAB_RECLAIMABLE_B, sizes[k] + OWNER_BYTES, NULL))
+		if (!slab_alloc(l->t, m, node, NR_SLAB_RECLAIMABLE_B, sizes[k], NULL))
 			return false;
-		slab_get(l->w->host, sizes[k]);
 	}
 	task_sync(l->t);
-	*f = (struct made_file){ .owner = m->objcg->id, .exists = true };
-	if (has_writeback(l->w->host) && memcg_tryget(m)) {
+	*f = (struct made_file){ .owner = m->objcg->id, .node = node, .exists = true };
+	if (has_writeback(l->w->host) && slab_get(l->t, l->w->host, node, WRITEBACK_BYTES)) {
+		memcg_tryget(m);
 		f->writeback = m;
-		slab_get(l->w->host, 1024); /* struct bdi_writeback */
 	}
 	return true;
 }
@@ -260,13 +261,11 @@ static void forget_files(struct loop *l)
 			continue;
 		for (int k = 0; k < NR_FILE_SLABS; k++) {
 			task_sync(l->t);
-			object_uncharge(l->t, f->owner, l->t->cpu->node, NR_SLAB_RECLAIMABLE_B,
-					sizes[k] + OWNER_BYTES);
-			slab_put(l->w->host, sizes[k]);
+			slab_free(l->t, f->owner, f->node, NR_SLAB_RECLAIMABLE_B, sizes[k]);
 		}
 		task_sync(l->t);
 		if (f->writeback) {
-			slab_put(l->w->host, 1024);
+			slab_put(l->w->host, f->node, WRITEBACK_BYTES);
 			memcg_put(l->t, f->writeback);
 		}
 		*f = (struct made_file){ 0 };
