@@ -12,10 +12,11 @@
  * it. `statistics: stall` makes it do so: an interrupt, through which a grace period waits, or preemption,
  * through which it waits only for who is in a section.
  *
- * reparent_local moves what cgroup v1 moves there, counters of pages; counters of slab bytes were left
- * behind by the child ever since objects are reparented (5.9), and are still. The patch for cgroup v2
- * ("reparent non-hierarchical lruvec stats on cgroup v2") could not be read; what it moves is taken to be
- * the same.
+ * reparent_local moves what a lruvec counts: pages, which cgroup v1 moves in 7.1, and slab bytes, which the
+ * child has left behind ever since objects are reparented (5.9): it has counted them in, and the parent
+ * counts them out. The patch for cgroup v2 could not be read. Its title says "non-hierarchical lruvec
+ * stats", and who reads those on v2, count_shadow_nodes(), adds slab to pages. Left alone are counters that
+ * only ever rise (refaults, activations), which would be no more right at the parent.
  */
 #include "models/stat/dying/dying.h"
 
@@ -50,7 +51,7 @@ MODULE(reparent_local_on) = {
 	.kind = MODULE_POLICY,
 	.axis = "reparent_local",
 	.name = "on",
-	.help = "those of pages are its parent's when it goes offline, between two flushes",
+	.help = "those of pages and of slab are its parent's when it goes offline, between two flushes",
 	.source = "cgroup v1 in Linux 7.1; v2: mm-unstable after seed 1",
 	.ops = &on,
 };
@@ -118,6 +119,12 @@ static void flush(struct task *t, struct memcg *m)
 	task_sync(t);
 }
 
+static bool moves(enum stat_item item)
+{
+	return stat_item_is_of_pages(item) || item == NR_SLAB_RECLAIMABLE_B ||
+	       item == NR_SLAB_UNRECLAIMABLE_B;
+}
+
 void stat_reparent_local(struct task *t, struct memcg *m)
 {
 	flush(t, m);
@@ -127,7 +134,7 @@ void stat_reparent_local(struct task *t, struct memcg *m)
 		for (int i = 0; i < NR_LRUVEC_ITEMS; i++) {
 			int64_t local = stat_local_node(m, node, (enum stat_item)i);
 
-			if (stat_item_is_of_pages((enum stat_item)i) && local > 0)
+			if (moves((enum stat_item)i) && local > 0)
 				moved[i] = local; /* read as readers do: never below 0 */
 		}
 		stat_move_local(t, m, moved, node);
