@@ -227,8 +227,11 @@ static void offline(struct task *t, struct work *work)
 	mutex_lock(t, &life->mutex);
 	do {
 		parent = m->parent;
+		sim_time_t began = t->clock;
+
 		cpu_work(t, m->host->costs->cgroup_offline);
 		css_offline(t, m);
+		histogram_add(&life->css_offline, (t->clock - began) / SIM_NS, 1);
 		histogram_add(&life->offline, (t->clock - m->end->removed) / SIM_NS, 1);
 		m->life = MEMCG_OFFLINE;
 		m->host->cgroups->nr_dying--;
@@ -386,5 +389,6 @@ void life_build(struct host *host)
 	mutex_init(&life->mutex, lock_class(host->sim, "cgroup_mutex"));
 	life->queue = workqueue_create(host->sim, "cgroup_destroy", false, 1);
 	histogram_init(&life->offline, sim_arena(host->sim));
+	histogram_init(&life->css_offline, sim_arena(host->sim));
 	histogram_init(&life->dying, sim_arena(host->sim));
 }

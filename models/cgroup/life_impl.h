@@ -38,8 +38,9 @@ struct cgroup_life {
 	uint64_t made, removed, freed;
 	uint64_t refused[NR_CGROUP_ERRORS];      /* mkdir and rmdir, by reason */
 	sim_time_t refused_at[NR_CGROUP_ERRORS]; /* the first of them */
-	struct histogram offline; /* from rmdir to the end of css_offline(), ns */
-	struct histogram dying;   /* from rmdir until it no longer counts as dying, ns */
+	struct histogram offline;                /* from rmdir to the end of css_offline(), ns */
+	struct histogram css_offline;            /* that alone, with cgroup_mutex held */
+	struct histogram dying;                  /* from rmdir until it no longer counts as dying, ns */
 };
 
 /* What mkdir or rmdir returned; life_results.c. */

@@ -36,7 +36,8 @@ static const struct metric metrics[] = {
 	[REFUSED_AT] = { "cgroup.refused_at", "ns", METRIC_GAUGE,
 			 "date of the first of these, since the start of the simulation" },
 	[OFFLINE] = { "cgroup.offline_latency", "ns", METRIC_DISTRIBUTION,
-		      "from rmdir until the cgroup is offline: grace period, queue, cgroup_mutex" },
+		      "all: from rmdir until the cgroup is offline: grace period, queue, cgroup_mutex; "
+		      "css_offline: the last part of it, with the mutex held" },
 	[DYING_TIME] = { "cgroup.dying_time", "ns", METRIC_DISTRIBUTION,
 			 "from rmdir until it no longer counts as dying; of those that came so far" },
 	[EMPTY] = { "cgroup.leftover.empty", "1", METRIC_GAUGE,
@@ -223,6 +224,8 @@ void life_finish(struct host *host)
 		}
 	if (life->offline.count)
 		record_histogram(record, &metrics[OFFLINE], "all", &life->offline);
+	if (life->css_offline.count)
+		record_histogram(record, &metrics[OFFLINE], "css_offline", &life->css_offline);
 	if (life->dying.count)
 		record_histogram(record, &metrics[DYING_TIME], "all", &life->dying);
 	l = cgroup_leftovers(host);
