@@ -231,6 +231,41 @@ static void spinners_give_up_when_the_owner_is_preempted(void **state)
 	sim_destroy(sim);
 }
 
+static void busy_owner(struct task *t, void *arg)
+{
+	struct scene *s = arg;
+
+	mutex_lock(t, &s->mutex);
+	cpu_work(t, 60 * SIM_MS);
+	mutex_unlock(t, &s->mutex);
+}
+
+/*
+ * A spinner whose CPU is wanted leaves it, but is no sleeper yet: the rival has a slice (12 ms) and then has
+ * to let it run once more, for no longer than it takes to go to sleep.
+ */
+static void a_spinner_that_gives_way_sleeps_when_it_runs_again(void **state)
+{
+	struct machine m = host_with_costs(2);
+	struct sim *sim = host_new(&m);
+	struct scene s = { .got = 0 };
+
+	(void)state;
+	scene_init(&s, sim);
+	host_task(sim, 0, busy_owner, &s);
+	host_task(sim, 1, waiter_main, &s);
+	host_task(sim, 1, rival, NULL);
+	host_run(sim, 20 * SIM_MS);
+	assert_int_equal(sim_sched(sim)->cpus[1].switches, 2); /* the spinner, for a slice; the rival */
+	assert_int_equal(sim_sched(sim)->cpus[1].nr_queued, 1);
+	host_run(sim, 30 * SIM_MS);
+	assert_int_equal(sim_sched(sim)->cpus[1].switches, 4);
+	assert_int_equal(sim_sched(sim)->cpus[1].nr_queued, 0);
+	host_finish(sim);
+	assert_in_range(s.clocks[1][CLOCK_SPIN], 11 * SIM_MS, 13 * SIM_MS);
+	sim_destroy(sim);
+}
+
 /* ---- hand-off ---- */
 
 struct crowd {
@@ -346,6 +381,7 @@ int main(void)
 		cmocka_unit_test(waiters_of_a_sleeping_owner_do_not_burn_cpu),
 		cmocka_unit_test(a_throttled_owner_makes_a_convoy_of_a_mutex_only),
 		cmocka_unit_test(spinners_give_up_when_the_owner_is_preempted),
+		cmocka_unit_test(a_spinner_that_gives_way_sleeps_when_it_runs_again),
 		cmocka_unit_test(a_sleeper_is_not_starved),
 		cmocka_unit_test(trylock_never_waits),
 	};

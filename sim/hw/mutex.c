@@ -7,11 +7,13 @@
  * Optimistic spinning (mutex_optimistic_spin): while the owner runs on a CPU the release is probably near.
  * The spinners queue up; only the first watches the owner, the others wait for it to leave the queue. All
  * give up when they are asked to reschedule; the first also when the owner leaves its CPU, and then passes
- * the place on, so that a crowd of spinners dissolves one by one, a line transfer apart.
+ * the place on, so that a crowd of spinners dissolves one by one, a line transfer apart. Who was asked to
+ * reschedule does so before anything else, still runnable; only when it runs again does it join the sleepers.
+ * So a task that came to a CPU full of spinners, and spins there itself in the end, puts both to sleep.
  *
  * Sleeping: each unlock wakes the first sleeper, which tries again when it runs. If somebody else has got the
- * mutex meanwhile it sets `handoff`: the next unlock gives the mutex to it whatever spinners there are. Until
- * then it spins too, if the owner runs.
+ * mutex meanwhile it sets `handoff`: the next unlock gives the mutex to it whatever spinners there are, even
+ * if it has no CPU then. Until then it spins too, if the owner runs.
  *
  * This is where a mutex loses against a spinlock: an owner that is preempted or throttled lets everybody go
  * to sleep behind it, and each of them then has to be woken in turn (the convoy).
@@ -76,8 +78,8 @@ static void pass_place(struct task *t, struct mutex *m)
 		task_grant(t->sim, next, t->clock + way(t, next));
 }
 
-/* mutex_optimistic_spin: true if it ends with the mutex ours. Adds to *spun. */
-static bool spin_for(struct task *t, struct mutex *m, sim_time_t *spun)
+/* mutex_optimistic_spin, but for its end: true if the mutex is ours. Adds to *spun. */
+static bool spin_in_queue(struct task *t, struct mutex *m, sim_time_t *spun)
 {
 	if (!worth_spinning(t, m))
 		return false;
@@ -91,6 +93,25 @@ static bool spin_for(struct task *t, struct mutex *m, sim_time_t *spun)
 	lock_queue_remove(&m->spinners, t);
 	if (first)
 		pass_place(t, m);
+	return m->owner == t;
+}
+
+/* With its end: gives way before anything else, so as not to lose the CPU with the mutex in hand. */
+static bool spin_for(struct task *t, struct mutex *m, sim_time_t *spun)
+{
+	if (spin_in_queue(t, m, spun))
+		return true;
+	cond_resched(t);
+	return false;
+}
+
+/* The same for the first of the sleepers, which has no place in the queue of spinners. */
+static bool spin_as_first(struct task *t, struct mutex *m, sim_time_t *spun)
+{
+	while (m->owner != t && worth_spinning(t, m))
+		*spun += watch_owner(t, m);
+	if (m->owner != t)
+		cond_resched(t);
 	return m->owner == t;
 }
 
@@ -108,9 +129,7 @@ static void sleep_for(struct task *t, struct mutex *m, sim_time_t *spun)
 		if (m->owner == t || take_free(t, m))
 			break;
 		m->handoff = true; /* it is the first */
-		while (m->owner != t && worth_spinning(t, m))
-			*spun += watch_owner(t, m);
-		if (m->owner == t)
+		if (spin_as_first(t, m, spun))
 			break;
 	}
 	lock_queue_remove(&m->sleepers, t);

@@ -2,7 +2,8 @@
  * mutex_preempt_off.c - rstat_lock: a sleeping lock whose holder keeps its CPU.
  *
  * The answer to the convoy of `mutex`: preemption is off while the lock is held, so waiters wait for
- * flushes and never for a holder that does not run. Interrupts stay on.
+ * flushes and never for a holder that was preempted (but for one that is handed the mutex while its CPU is
+ * another's, until it runs). Interrupts stay on.
  */
 #include "models/stat/stat_impl.h"
 
