@@ -51,7 +51,8 @@ MODULE(dying_percpu_released_at_offline) = {
 struct ledger_state {
 	uint64_t live[NR_STRUCTURE_CLASSES]; /* bytes as allocated, per-CPU ones on all possible CPUs */
 	uint64_t made;
-	bool early; /* dying_percpu: released_at_offline */
+	uint32_t *taken; /* bytes of one of each structure in this kernel; 0: there is none */
+	bool early;      /* dying_percpu: released_at_offline */
 };
 
 /* ---- the structures of one cgroup ---- */
@@ -64,9 +65,17 @@ static uint32_t copies(const struct host *host, const struct structure *s)
 /* What one of it takes: of a percpu one on each CPU. */
 static uint32_t taken(const struct host *host, const struct structure *s)
 {
-	uint32_t bytes = structure_bytes(host, s);
+	return host->ledger->taken[s - structures];
+}
 
-	return s->percpu || !bytes ? bytes : kmalloc_size(bytes);
+static void count_taken(struct host *host)
+{
+	host->ledger->taken = sim_alloc(host->sim, nr_structures * sizeof *host->ledger->taken);
+	for (uint32_t i = 0; i < nr_structures; i++) {
+		uint32_t bytes = structure_bytes(host, &structures[i]);
+
+		host->ledger->taken[i] = structures[i].percpu || !bytes ? bytes : kmalloc_size(bytes);
+	}
 }
 
 /* obj_full_size(), and for per-CPU memory pcpu_obj_full_size(): with the owners' pointers. */
@@ -455,6 +464,7 @@ void ledger_build(struct host *host)
 
 	host->ledger = sim_alloc(host->sim, sizeof *host->ledger);
 	host->ledger->early = early->value;
+	count_taken(host);
 	slab_build(host, boot->slab);
 	percpu_build(host, boot->percpu);
 }
