@@ -186,7 +186,7 @@ static void free_by_rcu(struct task *t, void *arg)
 	assert_true(kmem_charge_pages(t, c, 1, NULL));
 	assert_int_equal(c->nr_kmem, 2);
 	object_uncharge_rcu(t, c->objcg->id, 0, NR_SLAB_RECLAIMABLE_B, 592);
-	object_uncharge_rcu(t, c->objcg->id, 0, NR_PAGETABLE, PAGE_SIZE);
+	table_free_rcu(t, c->objcg->id, 0);
 	cpu_work(t, SIM_US);
 	task_sync(t);
 	assert_int_equal(c->object_bytes, 592 + PAGE_SIZE);

@@ -1,7 +1,7 @@
 /*
- * test_kernel_frames.c - slabs and per-CPU pages as page frames: from the first instant on, of which node,
- * what is reclaimed for them, who is told that there are none, and that inodes go when a machine is full of
- * them.
+ * test_kernel_frames.c - slabs, per-CPU pages and page tables as page frames: from the first instant on, of
+ * which node, what is reclaimed for them, who is told that there are none, and that inodes go when a machine
+ * is full of them.
  */
 #include "tests/host_fixture.h"
 
@@ -66,6 +66,35 @@ static void of_the_allocating_cpu(void **state)
 {
 	(void)state;
 	run_on(TWO_NODES, 3, trees);
+}
+
+/* A table for 512 pages, on the node of the CPU that touches the first; back there whoever unmaps it. */
+static void tables(struct task *t, void *arg)
+{
+	struct host *host = ((struct fixture *)arg)->host;
+	struct memcg *owners[] = { memcg_find(host, "/p"), host->cgroups->root };
+
+	for (int i = 0; i < 2; i++) {
+		struct anon_object *a = anon_create(host, owners[i], 1024);
+
+		task_pin(t, 3);
+		for (uint64_t page = 0; page < 1024; page++)
+			assert_true(anon_touch(t, a, page, NULL));
+		task_sync(t);
+		assert_int_equal(of_node(host, 1), 2);
+		task_pin(t, 0);
+		anon_unmap(t, a);
+		task_sleep(t, 100 * SIM_MS); /* a grace period, for those that are charged */
+		task_sync(t);
+		assert_int_equal(of_node(host, 1), 0);
+		assert_int_equal(of_node(host, 0), 0);
+	}
+}
+
+static void page_tables(void **state)
+{
+	(void)state;
+	run_on(TWO_NODES, 3, tables);
 }
 
 /* Per-CPU pages lie where their CPU is, the others where mkdir runs, but for what each node has. */
@@ -203,6 +232,7 @@ int main(void)
 		cmocka_unit_test(at_boot),
 		cmocka_unit_test(for_who_may_wait),
 		cmocka_unit_test(many_files),
+		cmocka_unit_test(page_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
  */
 #include "models/cgroup/stock.h"
 #include "models/host/slab.h"
+#include "models/page/page_impl.h"
 
 #include "sim/hw/rcu.h"
 
@@ -380,10 +381,12 @@ static void free_work(struct task *t, struct work *work)
 		stock->dead = d->next;
 		if (d->slab)
 			slab_put(stock->host, d->node, d->slab);
-		if (d->item == NR_PAGETABLE)
+		if (d->item == NR_PAGETABLE) {
+			kernel_frames_put(stock->host, d->node, 1);
 			kmem_uncharge_pages(t, d->objcg, 1);
-		else
+		} else {
 			object_uncharge(t, d->objcg, d->node, d->item, d->bytes);
+		}
 		sim_free(t->sim, d, sizeof *d);
 	}
 }
@@ -402,6 +405,15 @@ void object_free_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_it
 	d->bytes = bytes;
 	d->slab = slab;
 	call_rcu(t->sim, &d->rcu, grace_over);
+}
+
+/* What the root pays for is not charged, and its page is free at once. */
+void table_free_rcu(struct task *t, uint32_t objcg, uint32_t node)
+{
+	if (is_charged(host_of(t), objcg))
+		object_free_rcu(t, objcg, node, NR_PAGETABLE, PAGE_SIZE, 0);
+	else
+		kernel_frames_put(host_of(t), node, 1);
 }
 
 void objects_build(struct host *host)

@@ -82,11 +82,12 @@ bool object_charge(struct task *t, struct memcg *m, uint32_t node, enum stat_ite
 		   struct memcg **failed);
 void object_uncharge(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes);
 /*
- * The same, or kmem_uncharge_pages() of one page where item is NR_PAGETABLE, after an RCU grace period; and
- * with it the slab object of `slab` bytes, if that is not 0, goes (models/host/slab.h).
+ * The same after an RCU grace period, and with it the slab object of `slab` bytes, if that is not 0, goes
+ * (models/host/slab.h); or a page table on the node (kmem_uncharge_pages() of its page).
  */
 void object_free_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes,
 		     uint32_t slab);
+void table_free_rcu(struct task *t, uint32_t objcg, uint32_t node);
 static inline void object_uncharge_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item,
 				       uint32_t bytes)
 {

@@ -414,7 +414,7 @@ static void check(const struct host *host, struct record *record)
 		live += host->ledger->live[class];
 	record_invariant(record, "ledger", live == expected, "%lld bytes in the ledger, cgroups have %lld",
 			 (long long)live, (long long)expected);
-	/* More: somebody is about to have a slab's, or a page of per-CPU memory, and waits for the rest. */
+	/* More: page tables; and who is about to have a slab, and waits for the rest of its pages. */
 	uint64_t pages = slab_pages(host) + percpu_populated(host) / PAGE_SIZE;
 
 	record_invariant(record, "ledger", host->pages->nr_kernel >= pages,

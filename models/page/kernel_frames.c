@@ -1,5 +1,5 @@
 /*
- * kernel_frames.c - frames that the kernel has for itself, slabs and pages of per-CPU memory:
+ * kernel_frames.c - frames that the kernel has for itself, slabs, pages of per-CPU memory and page tables:
  * alloc_pages_node() for them, Linux 6.1.
  *
  * They come from the node that is asked for, or the next that is above its mark, straight from the zones and

@@ -41,6 +41,7 @@ struct mapping *mapping_create(struct page_object *object, struct memcg *m)
 	mapping->nr_tables = object->nr_pages / PAGES_PER_TABLE + 2;
 	mapping->tables = arena_array(sim_arena(sim), mapping->nr_tables, sizeof *mapping->tables);
 	mapping->payers = arena_array(sim_arena(sim), mapping->nr_tables, sizeof *mapping->payers);
+	mapping->nodes = arena_array(sim_arena(sim), mapping->nr_tables, sizeof *mapping->nodes);
 	object->mapping = mapping;
 	join(mapping);
 	return mapping;
@@ -61,27 +62,34 @@ void page_object_move(struct page_object *object, struct memcg *to)
 
 bool mapping_add_table(struct task *t, struct mapping *mapping, uint64_t table, struct memcg **failed)
 {
-	const struct host *host = mapping->memcg->host;
+	struct host *host = mapping->memcg->host;
+	uint32_t node = t->cpu->node;
 
 	cpu_defer(t, host->costs->page_alloc);
 	page_clear(t, host);
-	if (!kmem_charge_pages(t, mapping->memcg, 1, failed))
+	if (!kernel_frames_get(t, host, node, 1))
 		return false;
+	if (!kmem_charge_pages(t, mapping->memcg, 1, failed)) {
+		task_sync(t);
+		kernel_frames_put(host, node, 1);
+		return false;
+	}
 	mapping->tables[table] = TABLE_PRESENT;
 	mapping->payers[table] = mapping->memcg->objcg->id;
-	mod_lruvec_state(t, mapping->memcg, t->cpu->node, NR_PAGETABLE, 1);
+	mapping->nodes[table] = (uint16_t)node;
+	mod_lruvec_state(t, mapping->memcg, node, NR_PAGETABLE, 1);
 	return true;
 }
 
 void mapping_drop_table(struct task *t, struct mapping *mapping, uint64_t table)
 {
 	struct host *host = mapping->memcg->host;
-	uint32_t payer = mapping->payers[table];
+	uint32_t payer = mapping->payers[table], node = mapping->nodes[table];
 
 	mapping->tables[table] = 0;
 	cpu_defer(t, host->costs->page_free);
-	mod_lruvec_state(t, objcg_by_id(host, payer)->memcg, t->cpu->node, NR_PAGETABLE, -1);
-	object_uncharge_rcu(t, payer, t->cpu->node, NR_PAGETABLE, PAGE_SIZE);
+	mod_lruvec_state(t, objcg_by_id(host, payer)->memcg, node, NR_PAGETABLE, -1);
+	table_free_rcu(t, payer, node);
 }
 
 void mapping_place(struct mapping *mapping, uint32_t offset)

@@ -24,6 +24,7 @@ struct mapping {
 	uint32_t offset;      /* of the object's first page in the first table */
 	uint8_t *tables;      /* enum table_flag */
 	uint32_t *payers;     /* by table: the owner (struct obj_cgroup) it is charged to */
+	uint16_t *nodes;      /* by table: of its page */
 	uint64_t nr_tables;
 	/*
 	 * By node modulo 64, as bits: since the last walk for that node's lruvec, and whether there was one.

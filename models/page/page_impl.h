@@ -85,7 +85,7 @@ static inline void frame_push(struct page *pages, frame_t *stack, frame_t frame)
 }
 void frames_build(struct host *host);
 
-/* ---- kernel_frames.c: what the kernel has for itself (models/host/slab.h, percpu.h) ---- */
+/* ---- kernel_frames.c: what the kernel has for itself (slab.h, percpu.h, page tables) ---- */
 
 /*
  * So many frames, of the node if it has them; false: none. Who may sleep reclaims for them and calls the OOM
