@@ -9,6 +9,7 @@
  * Arguments: how many programs (default NR_PROGRAMS), and the number of the first, for longer searches.
  */
 #include "tests/causality_world.h"
+#include "tests/shared.h"
 
 #include <stdlib.h>
 
@@ -98,7 +99,7 @@ static void merging_equals_naive(void **state)
 	static struct program p;
 
 	(void)state;
-	for (uint64_t i = 0; i < nr_programs; i++) {
+	for (uint64_t i = FIRST_SHARED; i < nr_programs; i += NR_SHARING) {
 		make_program(&p, first_program + i);
 		char *error = compare(&p);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "models/stat/decision.h"
+#include "tests/shared.h"
 #include "tests/stat_rig.h"
 
 #define CPUS    2
@@ -388,14 +389,14 @@ static const struct rig_config kinds[] = {
 };
 #define NR_KINDS (sizeof kinds / sizeof kinds[0])
 #define ROUNDS   30
-#define EPISODES 100 /* 15,000 schedules in all */
+#define EPISODES 100 /* 15,000 schedules in both flavours */
 
 static void test_random_schedules(void **state)
 {
 	bool done;
 
 	(void)state;
-	for (uint64_t seed = 0; seed < ROUNDS; seed++)
+	for (uint64_t seed = FIRST_SHARED; seed < ROUNDS; seed += NR_SHARING)
 		for (size_t kind = 0; kind < NR_KINDS; kind++) {
 			struct rig_config config = kinds[kind];
 
