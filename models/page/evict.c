@@ -49,15 +49,15 @@ static enum evict_result evict_file(struct task *t, struct host *host, frame_t f
 {
 	struct page *page = page_of(host, frame);
 	struct page_object *object = page_object(host, page);
-	enum evict_result result = EVICT_GONE;
+	enum evict_result result = EVICT_WRITEBACK;
 
+	/* Both before the lock of the tree is taken, which __remove_mapping() does. */
+	if (page->flags & PG_WRITEBACK)
+		return result;
+	unmap(t, host, frame);
 	spin_lock_irq(t, &object->tree->lock);
-	if (page->flags & PG_WRITEBACK) {
-		result = EVICT_WRITEBACK;
-	} else {
-		unmap(t, host, frame);
+	if (!(page->flags & PG_WRITEBACK)) /* the flusher does not wait here for a page that reclaim has */
 		result = may_go(host, frame, object);
-	}
 	if (result == EVICT_GONE) {
 		page->flags |= PG_LOCKED; /* who finds it still there waits, and finds it gone */
 		shadow_t shadow = reclaim_ops(host)->eviction(t, frame, target);
@@ -118,6 +118,19 @@ static enum evict_result evict_swap(struct task *t, struct host *host, frame_t f
 	return done ? EVICT_BUSY : EVICT_NO_SWAP;
 }
 
+/*
+ * A page that somebody else holds, in a batch most likely: it is unmapped, and found out only then. add_to_swap()
+ * comes before that, so where no slot is left it stays as it is. The slot that the kernel's page keeps in the
+ * swap cache until it is mapped again is not taken here.
+ */
+static enum evict_result evict_held(struct task *t, struct host *host, frame_t frame)
+{
+	if (!swap_room(host, page_memcg(host, page_of(host, frame))))
+		return EVICT_NO_SWAP;
+	unmap(t, host, frame);
+	return EVICT_BUSY;
+}
+
 enum evict_result object_evict(struct task *t, struct host *host, frame_t frame, struct memcg *target,
 			       struct pageout *out)
 {
@@ -128,10 +141,8 @@ enum evict_result object_evict(struct task *t, struct host *host, frame_t frame,
 		return tmpfs_evict(t, host, frame, target, out);
 	if (!(page_of(host, frame)->flags & PG_SWAPBACKED))
 		return evict_file(t, host, frame, target);
-	if (!page_only_ours(host, frame)) {
-		unmap(t, host, frame);
-		return EVICT_BUSY;
-	}
+	if (!page_only_ours(host, frame))
+		return evict_held(t, host, frame);
 	return swap_is_synchronous(host) ? evict_swap(t, host, frame, target, out)
 					 : swap_cache_evict(t, host, frame, out);
 }
