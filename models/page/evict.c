@@ -119,9 +119,9 @@ static enum evict_result evict_swap(struct task *t, struct host *host, frame_t f
 }
 
 /*
- * A page that somebody else holds, in a batch most likely: it is unmapped, and found out only then. Before that
- * comes add_to_swap(), so where no slot is left it stays as it is. The slot that the kernel's page keeps in
- * the swap cache until it is mapped again is not taken here.
+ * A page that somebody else holds, in a batch most likely: it is unmapped, and found out only then. Before
+ * that comes add_to_swap(), so where no slot is left it stays as it is. The slot that the kernel's page keeps
+ * in the swap cache until it is mapped again is not taken here.
  */
 static enum evict_result evict_held(struct task *t, struct host *host, frame_t frame)
 {
