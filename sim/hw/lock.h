@@ -4,7 +4,7 @@
  * Each lock belongs to a class, named as in the kernel ("cgroup_rstat_lock"); statistics are kept by class.
  *
  * spinlock: queued (kernel/locking/qspinlock.c). First come, first served; waiters burn their CPUs with
- *   preemption off; hand-off costs the transfer of the lock's line from the releasing to the acquiring CPU.
+ *   preemption off; hand-off takes two journeys of the lock's line between releasing and acquiring CPU.
  *   The _irq forms also switch interrupts off. A per-CPU raw lock is a spinlock used with _irq.
  * mutex: kernel/locking/mutex.c. Optimistic spinning while the owner runs (one spinner watches the owner,
  *   the others queue behind it), else sleep; unlock wakes the first sleeper, which may lose to a spinner and

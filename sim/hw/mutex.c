@@ -7,9 +7,10 @@
  * Optimistic spinning (mutex_optimistic_spin): while the owner runs on a CPU the release is probably near.
  * The spinners queue up; only the first watches the owner, the others wait for it to leave the queue. All
  * give up when they are asked to reschedule; the first also when the owner leaves its CPU, and then passes
- * the place on, so that a crowd of spinners dissolves one by one, a line transfer apart. Who was asked to
- * reschedule does so before anything else, still runnable; only when it runs again does it join the sleepers.
- * So a task that came to a CPU full of spinners, and spins there itself in the end, puts both to sleep.
+ * the place on, so that a crowd of spinners dissolves one by one, two line transfers apart. Who was asked
+ * to reschedule does so before anything else, still runnable; only when it runs again does it join the
+ * sleepers. So a task that came to a CPU full of spinners, and spins there itself in the end, puts both to
+ * sleep.
  *
  * Sleeping: each unlock wakes the first sleeper, which tries again when it runs. If somebody else has got the
  * mutex meanwhile it sets `handoff`: the next unlock gives the mutex to it whatever spinners there are, even
@@ -21,9 +22,9 @@
  * Who watches the owner reads the word that the owner will clear, so it has a copy of the line. A release
  * then takes three journeys, one after the other, before the next owner goes on: the copy has to go before
  * the word can be written, the watcher reads it, and its compare-and-exchange calls in the copy that was left
- * behind. Those who wait behind it spin on words of their own (osq_lock.c), which cost one journey when their
- * turn comes. The list of sleepers is protected by a lock of its own in the kernel; its cost is in
- * machine.mutex_slowpath.
+ * behind. Those who wait behind it spin on words of their own (osq_lock.c), which cost two journeys when
+ * their turn comes: to who writes the word, and back. The list of sleepers is protected by a lock of its own
+ * in the kernel; its cost is in machine.mutex_slowpath.
  */
 #include "sim/hw/lock_impl.h"
 
@@ -75,7 +76,7 @@ static void pass_place(struct task *t, struct mutex *m)
 
 	/* A spinner that is not spinning is on its way out, or in, and will look for itself. */
 	if (next && next->state == TASK_SPINNING)
-		task_grant(t->sim, next, t->clock + way(t, next));
+		task_grant(t->sim, next, t->clock + 2 * way(t, next));
 }
 
 /* mutex_optimistic_spin, but for its end: true if the mutex is ours. Adds to *spun. */

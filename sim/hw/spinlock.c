@@ -2,10 +2,12 @@
  * spinlock.c - the queued spinlock, after kernel/locking/qspinlock.c and spinlock_api_smp.h of Linux 6.1.
  *
  * A free lock is taken with one locked operation on its line. A taken one makes the task queue: it stays on
- * its CPU with preemption off, burning it, until the owner before it hands over. In the kernel the waiter
- * spins on a word of its own and the hand-off is the transfer of that word; here it is that of the lock's
- * line, which makes the same journey from the releasing CPU to the next. So a waiter that arrives does not
- * slow the owner down, and n waiters on a lock that each holds for h wait n(n-1)/2 h, plus transfers.
+ * its CPU with preemption off, burning it, until the owner before it hands over. The first in the queue reads
+ * the lock's word over and over, so it has a copy of its line, and a release takes two journeys: the copy has
+ * to go before the word can be written, and then the next owner reads it. What that one writes, to the word
+ * and to the one that the next in the queue spins on, goes through its store buffer; it does not wait for it.
+ * So a waiter that arrives does not slow the owner down, and n waiters on a lock that each holds for h wait
+ * n(n-1)/2 h, plus transfers.
  *
  * Ownership changes in the step of the unlock; the next owner's hold time begins when the line has arrived.
  */
@@ -49,12 +51,15 @@ static inline void acquire(struct task *t, struct spinlock *l)
 
 static void hand_over(struct task *t, struct spinlock *l)
 {
+	const struct machine *m = sim_sched(t->sim)->machine;
 	struct task *next = lock_queue_pop(&l->waiters);
+	sim_time_t copy_gone = machine_transfer(m, t->cpu->id, next->cpu->id);
 
 	l->owner = next;
-	l->since = line_send(t, &l->line, next->cpu->id);
+	l->since = line_send(t, &l->line, next->cpu->id) + copy_gone;
+	l->line.busy_until = l->since;
 	task_grant(t->sim, next, l->since);
-	cpu_defer(t, sim_sched(t->sim)->machine->line_hit);
+	cpu_defer(t, m->line_hit);
 }
 
 static inline void release(struct task *t, struct spinlock *l)
