@@ -262,23 +262,13 @@ void anon_zap(struct task *t, struct anon_object *a, uint64_t from, uint64_t nr)
 	a->zapping = false;
 }
 
-static void drop_tables(struct task *t, struct anon_object *a)
-{
-	for (uint64_t i = 0; i < a->mapping->nr_tables; i++) {
-		if (!a->mapping->tables[i])
-			continue;
-		task_sync(t);
-		mapping_drop_table(t, a->mapping, i);
-	}
-}
-
 /* Waits for whoever gives it back already, and looks for what was faulted in behind him. */
 void anon_unmap(struct task *t, struct anon_object *a)
 {
 	while (!begin_zap(t, a))
 		task_sleep(t, SIM_MS);
 	zap(t, a, 0, a->object.nr_pages);
-	drop_tables(t, a);
+	mapping_drop_tables(t, a->mapping, 0, a->mapping->nr_tables);
 	a->zapping = false;
 }
 
@@ -294,6 +284,6 @@ void anon_exit(struct task *t, struct page_object *object)
 		return;
 	zap(t, a, 0, a->object.nr_pages);
 	if (!a->faulting)
-		drop_tables(t, a);
+		mapping_drop_tables(t, a->mapping, 0, a->mapping->nr_tables);
 	a->zapping = false;
 }

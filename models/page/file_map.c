@@ -76,8 +76,7 @@ static void unmap_table(struct task *t, struct file_object *f, uint64_t table)
 		if (frame && page_of(host, frame)->flags & PG_MAPPED)
 			page_unmap(t, host, frame);
 	}
-	task_sync(t);
-	mapping_drop_table(t, mapping, table);
+	mapping_drop_tables(t, mapping, table, 1);
 }
 
 void file_unmap(struct task *t, struct file_object *f)

@@ -81,15 +81,46 @@ bool mapping_add_table(struct task *t, struct mapping *mapping, uint64_t table, 
 	return true;
 }
 
-void mapping_drop_table(struct task *t, struct mapping *mapping, uint64_t table)
+static void drop_table(struct task *t, struct mapping *mapping, uint64_t table)
 {
 	struct host *host = mapping->memcg->host;
 	uint32_t payer = mapping->payers[table], node = mapping->nodes[table];
 
+	task_sync(t);
 	mapping->tables[table] = 0;
 	cpu_defer(t, host->costs->page_free);
 	mod_lruvec_state(t, objcg_by_id(host, payer)->memcg, node, NR_PAGETABLE, -1);
-	table_free_rcu(t, payer, node);
+	if (host->kernel_version < 614)
+		kernel_frames_put(host, node, 1);
+	else
+		table_free_rcu(t, payer, node);
+}
+
+/*
+ * tlb_remove_table(). On x86 tables go with the pages that are unmapped, and are uncharged with them in one
+ * update (native_tlb_remove_table()); from 6.14 on they wait for a grace period (CONFIG_PT_RECLAIM).
+ */
+void mapping_drop_tables(struct task *t, struct mapping *mapping, uint64_t from, uint64_t nr)
+{
+	bool at_once = mapping->memcg->host->kernel_version < 614;
+	uint32_t payer = 0, dropped = 0;
+
+	for (uint64_t i = from; i < from + nr; i++) {
+		if (!mapping->tables[i])
+			continue;
+		if (at_once && dropped && mapping->payers[i] != payer) {
+			task_sync(t);
+			kmem_uncharge_pages(t, payer, dropped);
+			dropped = 0;
+		}
+		payer = mapping->payers[i];
+		dropped++;
+		drop_table(t, mapping, i);
+	}
+	if (at_once && dropped) {
+		task_sync(t);
+		kmem_uncharge_pages(t, payer, dropped);
+	}
 }
 
 void mapping_place(struct mapping *mapping, uint32_t offset)

@@ -37,7 +37,7 @@ struct mapping {
 struct mapping *mapping_create(struct page_object *object, struct memcg *m);
 /* A table comes, charged to whom the process belongs to; false: there is no memory. And goes again. */
 bool mapping_add_table(struct task *t, struct mapping *mapping, uint64_t table, struct memcg **failed);
-void mapping_drop_table(struct task *t, struct mapping *mapping, uint64_t table);
+void mapping_drop_tables(struct task *t, struct mapping *mapping, uint64_t from, uint64_t nr);
 /* Before the first touch. */
 void mapping_place(struct mapping *mapping, uint32_t offset);
 
