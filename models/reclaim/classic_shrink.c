@@ -169,6 +169,7 @@ uint64_t classic_shrink_inactive(struct task *t, struct lruvec *lruvec, enum lru
 
 	spin_lock_irq(t, lruvec->lock);
 	orphans = put_back(t, &locked, frames, kept);
+	count_demoted(t, lruvec);
 	count_scan(t, lruvec->memcg, sc, 0, result.freed);
 	spin_unlock_irq(t, locked->lock);
 	classic_note_cost(t, lruvec, classic_type(lru), result.written, taken - result.freed);

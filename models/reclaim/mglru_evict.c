@@ -254,11 +254,13 @@ static void shrink(struct task *t, struct lruvec *lruvec, struct batch *b, struc
 	uint32_t stay = sort_out(lruvec_host(lruvec), b, left);
 
 	put_back(t, lruvec, b, stay);
+	count_demoted(t, lruvec);
 	if (left > stay) {
 		memmove(b->frames, b->frames + stay, (left - stay) * sizeof *b->frames);
 		left = shrink_folio_list(t, lruvec, b->frames, b->fates, left - stay, sc, mglru_judge,
 					 &second);
 		put_back(t, lruvec, b, left);
+		count_demoted(t, lruvec);
 	}
 	sc->nr.unqueued_dirty += first.met.unqueued_dirty + second.met.unqueued_dirty;
 	sc->nr_reclaimed += first.freed + second.freed;

@@ -20,6 +20,16 @@ static inline struct host *lruvec_host(const struct lruvec *lruvec)
 	return lruvec->memcg->host;
 }
 
+/*
+ * PGDEMOTE_*: how many pages of a batch went to slower memory, of which there is none here. From 6.12 on both
+ * LRUs count it by lruvec, after every batch: shrink_inactive_list(), evict_folios().
+ */
+static inline void count_demoted(struct task *t, const struct lruvec *lruvec)
+{
+	if (lruvec_host(lruvec)->kernel_version >= 612)
+		stat_update_by_0(t, lruvec->memcg);
+}
+
 /* ---- core.c, walk.c ---- */
 
 /* do_try_to_free_pages(): passes until enough is reclaimed or nothing helps. */

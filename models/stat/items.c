@@ -64,6 +64,7 @@ static const char *const names[NR_STAT_ITEMS] = {
 	[NR_KERNEL_STACK_KB] = "kernel_stack",
 	[NR_PAGETABLE] = "pagetables",
 	[NR_SWAPCACHE] = "swapcached",
+	[WORKINGSET_NODES] = "workingset_nodes",
 	[MEMCG_SWAP] = "swap",
 	[MEMCG_SOCK] = "sock",
 	[MEMCG_PERCPU_B] = "percpu",

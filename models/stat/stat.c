@@ -227,6 +227,10 @@ static inline void notify(struct task *t, struct stat_pair *pair, enum stat_item
 
 	st->calls.calls[kind]++;
 	st->calls.absval[kind] += size;
+	if (val < 0) {
+		st->calls.calls_below_0[kind]++;
+		st->calls.absval_below_0[kind] += size;
+	}
 	st->updated->updated(t, pair);
 	st->update->updated(t, pair, item, size);
 }
@@ -261,6 +265,13 @@ void count_memcg_events(struct task *t, struct memcg *m, enum stat_item event, u
 	if (!n || (stat_event_is_v1(event) && m->host->kernel_version >= 611))
 		return;
 	notify(t, add(t, m, m, event, (int64_t)n), event, (int64_t)n, STAT_EVENT);
+}
+
+/* memcg_rstat_updated() returns at once; what comes before it has been done by then. */
+void stat_update_by_0(struct task *t, const struct memcg *m)
+{
+	stat_of(m->host)->calls.calls[STAT_LRUVEC]++;
+	cpu_defer(t, m->host->costs->stat_update);
 }
 
 void stat_cpu_time(struct task *t, struct memcg *m)

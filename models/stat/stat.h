@@ -14,7 +14,7 @@
 
 #include "models/cgroup/memcg.h"
 
-/* Items of memory.stat in the kernel's order of 6.1 that the models change. */
+/* Items of memory.stat in the kernel's order of 6.1 that the models change, and one that it does not show. */
 /* clang-format off */
 enum stat_item {
 	/* lruvec items, counted per node as well */
@@ -24,6 +24,7 @@ enum stat_item {
 	WORKINGSET_RESTORE_ANON, WORKINGSET_RESTORE_FILE, WORKINGSET_NODERECLAIM,
 	NR_ANON_MAPPED, NR_FILE_MAPPED, NR_FILE_PAGES, NR_FILE_DIRTY, NR_WRITEBACK, NR_SHMEM,
 	NR_KERNEL_STACK_KB, NR_PAGETABLE, NR_SWAPCACHE,
+	WORKINGSET_NODES, /* counted by memcg and shown nowhere, up to 6.9 */
 	NR_LRUVEC_ITEMS,
 	/* memcg-only items */
 	MEMCG_SWAP = NR_LRUVEC_ITEMS, MEMCG_SOCK, MEMCG_PERCPU_B, MEMCG_VMALLOC, MEMCG_KMEM,
@@ -52,6 +53,8 @@ enum flush_caller {
 void mod_lruvec_state(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, int64_t val);
 void mod_memcg_state(struct task *t, struct memcg *m, enum stat_item item, int64_t val);
 void count_memcg_events(struct task *t, struct memcg *m, enum stat_item event, uint64_t n);
+/* An update of a lruvec item by 0, of a counter that stays 0 here: work all the same, but nobody is told. */
+void stat_update_by_0(struct task *t, const struct memcg *m);
 
 /*
  * __cgroup_account_cputime(): the running task of m has used its CPU. Up to 6.15 one tree of updated cgroups
@@ -100,10 +103,11 @@ struct flush_count {
 };
 const struct flush_count *stat_flush_count(const struct host *host);
 
-/* Calls of the update functions and the sums of |val|, by kind. */
+/* Calls of the update functions and the sums of |val|, by kind; and how much of both is of values below 0. */
 enum stat_kind { STAT_LRUVEC, STAT_EVENT, STAT_STATE, NR_STAT_KINDS };
 struct stat_calls {
 	uint64_t calls[NR_STAT_KINDS], absval[NR_STAT_KINDS];
+	uint64_t calls_below_0[NR_STAT_KINDS], absval_below_0[NR_STAT_KINDS];
 };
 const struct stat_calls *stat_calls(const struct host *host);
 

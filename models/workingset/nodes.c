@@ -23,6 +23,16 @@ static struct memcg *node_memcg(const struct host *host, const struct shadow_nod
 	return objcg_by_id(host, n->objcg)->memcg;
 }
 
+/*
+ * __mod_lruvec_kmem_state(WORKINGSET_NODES): an update of the node's owner, if it has one that is charged.
+ * From 6.10 on the counter is that of the machine alone, since memory.stat does not show it.
+ */
+static void count_node(struct task *t, struct host *host, const struct shadow_node *n, int val)
+{
+	if (host->kernel_version < 610 && n->objcg != host->cgroups->root->objcg->id)
+		mod_lruvec_state(t, node_memcg(host, n), n->node, WORKINGSET_NODES, val);
+}
+
 void workingset_update_node(struct task *t, struct host *host, struct shadow_node *n)
 {
 	struct workingset_state *ws = workingset_of(host);
@@ -35,10 +45,12 @@ void workingset_update_node(struct task *t, struct host *host, struct shadow_nod
 		ws->nodes[n->node]++;
 		ws->count.nodes_listed++;
 		list_lru_add(t, &ws->shadow_nodes, &n->item, n->node, node_memcg(host, n));
+		count_node(t, host, n, 1);
 	} else {
 		ws->nodes[n->node]--;
 		ws->count.nodes_unlisted++;
 		list_lru_del(t, &ws->shadow_nodes, &n->item, n->node, node_memcg(host, n));
+		count_node(t, host, n, -1);
 	}
 }
 
@@ -67,6 +79,7 @@ static enum lru_status isolate(struct task *t, struct list_lru_walk *walk, struc
 	ws->count.nodes_reclaimed++;
 	spin_unlock(t, walk->lock);
 	task_sync(t);
+	count_node(t, host, n, -1);
 	struct memcg *m = node_memcg(host, n);
 	uint32_t node = n->node;
 
