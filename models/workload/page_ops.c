@@ -2,7 +2,8 @@
  * page_ops.c - a task that does a list of page operations, and how many statistics updates each made.
  *
  * For comparing counts with those of a real kernel: each step is one kind of operation on so many pages. The
- * calls are those of the whole host meanwhile, as a kernel's probes count them.
+ * calls are those of the whole host meanwhile, as a kernel's probes count them. A step that is `watched` has
+ * the probes' own traces, too (page_ops_watch.c).
  *
  *	steps:
  *	  - { op: anon_fault, pages: 1024 }
@@ -13,9 +14,7 @@
 
 #include "models/cgroup/options.h"
 #include "models/host/costs.h"
-#include "models/stat/stat.h"
-#include "models/workload/workload.h"
-#include "sim/module.h"
+#include "models/workload/page_ops.h"
 
 enum page_op { ANON_FAULT, ANON_DONTNEED, ANON_EXIT, FILE_READ, FILE_DROP, MEMORY_MAX };
 
@@ -35,6 +34,7 @@ struct page_step {
 	uint64_t pages, from, stride;
 	const char *file, *of;
 	sim_time_t pause;
+	bool watched;
 };
 
 static const struct option step_rows[] = {
@@ -48,14 +48,10 @@ static const struct option step_rows[] = {
 	OPTION(struct page_step, of, OPT_STRING,
 	       .help = "path or pattern: the own files of these cgroups, one after the other, instead"),
 	OPTION(struct page_step, pause, OPT_DURATION, .fallback = "0s", .help = "sleep before it"),
+	OPTION(struct page_step, watched, OPT_BOOL, .fallback = "false",
+	       .help = "by tracing that the task itself clears before and pauses and reads after"),
 };
 static const struct option_table step_table = OPTION_TABLE("page_ops step", struct page_step, step_rows);
-
-struct page_ops {
-	uint64_t memory, file_pages;
-	uint32_t rounds;
-	struct option_list steps;
-};
 
 static const struct option rows[] = {
 	OPTION(struct page_ops, memory, OPT_U64, .fallback = "4096", .min = "1", .max = "1G",
@@ -66,24 +62,46 @@ static const struct option rows[] = {
 	       .help = "how often the steps are done"),
 	OPTION(struct page_ops, steps, OPT_LIST, .sub = &step_table, .required = true,
 	       .help = "operations in order"),
+	OPTION(struct page_ops, objects, OPT_LIST, .sub = &page_ops_object_table,
+	       .help = "kernel objects that its files and its mapping have"),
 };
 static const struct option_table options = OPTION_TABLE("page_ops", struct page_ops, rows);
 
-enum { LRUVEC_CALLS, LRUVEC_SUM, EVENT_CALLS, EVENT_SUM, STATE_CALLS, STATE_SUM, PER_PAGE, SUM_PER_PAGE };
+/* Of each kind three, in the order of enum stat_kind. */
+enum {
+	LRUVEC_CALLS,
+	LRUVEC_SUM,
+	LRUVEC_READ,
+	EVENT_CALLS,
+	EVENT_SUM,
+	EVENT_READ,
+	STATE_CALLS,
+	STATE_SUM,
+	STATE_READ,
+	PER_PAGE,
+	SUM_PER_PAGE,
+	READ_PER_PAGE
+};
+
+#define AS_READ "that sum as a reader has it who takes each value below 0 for -1"
 
 static const struct metric metrics[] = {
 	[LRUVEC_CALLS] = { "page_ops.lruvec_calls", "1", METRIC_GAUGE,
 			   "updates of lruvec items in a step, mean of its rounds" },
 	[LRUVEC_SUM] = { "page_ops.lruvec_absval", "1", METRIC_GAUGE, "sum of their absolute values" },
+	[LRUVEC_READ] = { "page_ops.lruvec_read", "1", METRIC_GAUGE, AS_READ },
 	[EVENT_CALLS] = { "page_ops.event_calls", "1", METRIC_GAUGE,
 			  "counts of events in a step, mean of its rounds" },
 	[EVENT_SUM] = { "page_ops.event_absval", "1", METRIC_GAUGE, "sum of the counts" },
+	[EVENT_READ] = { "page_ops.event_read", "1", METRIC_GAUGE, AS_READ },
 	[STATE_CALLS] = { "page_ops.state_calls", "1", METRIC_GAUGE,
 			  "updates of memcg-only items in a step, mean of its rounds" },
 	[STATE_SUM] = { "page_ops.state_absval", "1", METRIC_GAUGE, "sum of their absolute values" },
+	[STATE_READ] = { "page_ops.state_read", "1", METRIC_GAUGE, AS_READ },
 	[PER_PAGE] = { "page_ops.updates_per_page", "1", METRIC_RATIO, "updates of all kinds, per page" },
 	[SUM_PER_PAGE] = { "page_ops.absval_per_page", "1", METRIC_RATIO,
 			   "sum of absolute values of all kinds, per page" },
+	[READ_PER_PAGE] = { "page_ops.read_per_page", "1", METRIC_RATIO, AS_READ ", per page" },
 };
 static const struct metric_table table = { metrics, sizeof metrics / sizeof metrics[0] };
 
@@ -96,12 +114,6 @@ MODULE(page_ops_metrics) = {
 };
 
 static const struct module module_page_ops;
-
-/* What a step did, over all rounds. */
-struct step_done {
-	struct stat_calls calls;
-	uint64_t pages;
-};
 
 static bool is_file_op(const struct page_step *step)
 {
@@ -149,7 +161,10 @@ static void prepare(struct workload_task *w)
 {
 	const struct page_ops *o = w->own;
 
-	w->state = sim_alloc(w->host->sim, o->steps.nr * sizeof(struct step_done));
+	struct page_ops_state *s = sim_alloc(w->host->sim, sizeof *s);
+
+	s->done = sim_alloc(w->host->sim, o->steps.nr * sizeof *s->done);
+	w->state = s;
 	for (size_t i = 0; i < o->steps.nr; i++) {
 		const struct page_step *step = o->steps.items[i];
 
@@ -164,6 +179,8 @@ static bool fault(struct task *t, struct workload_task *w, struct anon_object *m
 	uint64_t size = ((const struct page_ops *)w->own)->memory;
 	uint64_t done = 0;
 
+	if (!page_ops_map(t, w))
+		return false;
 	for (uint64_t i = step->from; i < size && done < step->pages; i += step->stride) {
 		struct memcg *level;
 
@@ -235,14 +252,14 @@ static bool do_step(struct task *t, struct workload_task *w, struct anon_object 
 		return true;
 	case ANON_EXIT:
 		w->ops += anon_present(memory);
+		page_ops_unmap(t, w);
 		anon_unmap(t, memory);
 		return true;
 	case FILE_READ:
 	case FILE_DROP:
 		return file_steps(t, w, step);
 	case MEMORY_MAX:
-		memcg_set_max(t, w->memcg, step->pages ? step->pages : COUNTER_NO_MAX);
-		return true;
+		return page_ops_write_max(t, w, step->pages);
 	}
 	return false;
 }
@@ -255,16 +272,18 @@ static bool measured_step(struct task *t, struct workload_task *w, struct anon_o
 	if (step->pause)
 		task_sleep(t, step->pause);
 	task_sync(t);
+	if (step->watched && !page_ops_watch(t, w))
+		return false;
 	struct stat_calls before = *now;
 	uint64_t ops = w->ops;
 	bool going = do_step(t, w, memory, step);
 
 	task_sync(t);
-	for (int k = 0; k < NR_STAT_KINDS; k++) {
-		done->calls.calls[k] += now->calls[k] - before.calls[k];
-		done->calls.absval[k] += now->absval[k] - before.absval[k];
-	}
 	done->pages += w->ops - ops;
+	if (step->watched)
+		return page_ops_watched(t, w, done) && going;
+	for (int k = 0; k < NR_STAT_KINDS; k++)
+		page_ops_counted(&done->calls, &before, now, k);
 	return going;
 }
 
@@ -272,37 +291,43 @@ static void run(struct task *t, struct workload_task *w)
 {
 	const struct page_ops *o = w->own;
 	struct anon_object *memory = anon_create(w->host, w->memcg, o->memory);
-	struct step_done *done = w->state;
-	bool going = true;
+	struct step_done *done = ((struct page_ops_state *)w->state)->done;
+	bool going = page_ops_begin(t, w);
 
 	for (uint32_t round = 0; going && round < o->rounds; round++)
 		for (size_t i = 0; going && i < o->steps.nr; i++)
 			going = measured_step(t, w, memory, o->steps.items[i], &done[i]);
+	page_ops_unmap(t, w);
 	anon_unmap(t, memory);
 }
 
 static void finish_step(struct host *host, const struct workload_task *w, size_t i)
 {
 	const struct page_step *step = ((const struct page_ops *)w->own)->steps.items[i];
-	const struct step_done *done = &((const struct step_done *)w->state)[i];
+	const struct step_done *done = &((const struct page_ops_state *)w->state)->done[i];
 	const char *name = step->name ? step->name : op_names[step->op].name;
 	double rounds = ((const struct page_ops *)w->own)->rounds;
 	struct record *record = host->run->record;
-	uint64_t calls = 0, absval = 0;
+	double calls = 0, absval = 0, read = 0;
 	char entity[512];
 
 	snprintf(entity, sizeof entity, "%s/%s", w->label, name);
 	for (int k = 0; k < NR_STAT_KINDS; k++) {
-		record_summary(record, &metrics[2 * k], entity, (double)done->calls.calls[k] / rounds);
-		record_summary(record, &metrics[2 * k + 1], entity,
-			       (double)done->calls.absval[k] / rounds);
-		calls += done->calls.calls[k];
-		absval += done->calls.absval[k];
+		const struct stat_calls *c = &done->calls;
+		uint64_t as_read = c->absval[k] - c->absval_below_0[k] + c->calls_below_0[k];
+
+		record_summary(record, &metrics[3 * k], entity, (double)c->calls[k] / rounds);
+		record_summary(record, &metrics[3 * k + 1], entity, (double)c->absval[k] / rounds);
+		record_summary(record, &metrics[3 * k + 2], entity, (double)as_read / rounds);
+		calls += (double)c->calls[k];
+		absval += (double)c->absval[k];
+		read += (double)as_read;
 	}
 	if (!done->pages)
 		return;
-	record_summary(record, &metrics[PER_PAGE], entity, (double)calls / (double)done->pages);
-	record_summary(record, &metrics[SUM_PER_PAGE], entity, (double)absval / (double)done->pages);
+	record_summary(record, &metrics[PER_PAGE], entity, calls / (double)done->pages);
+	record_summary(record, &metrics[SUM_PER_PAGE], entity, absval / (double)done->pages);
+	record_summary(record, &metrics[READ_PER_PAGE], entity, read / (double)done->pages);
 }
 
 /* Tasks that share a name in results share a row there: that of the last. */
