@@ -59,7 +59,8 @@ static void trees(struct task *t, void *arg)
 	file_drop(t, file, 0, 64 * 1000);
 	task_sleep(t, 100 * SIM_MS); /* a grace period */
 	task_sync(t);
-	assert_int_equal(of_node(host, 1), 4 * 5 + 1); /* five empty slabs stay */
+	/* Five empty slabs stay on the node, and up to four on the CPU. */
+	assert_in_range(of_node(host, 1), 4 * 5 + 1, 4 * 9 + 1);
 }
 
 static void of_the_allocating_cpu(void **state)

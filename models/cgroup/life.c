@@ -233,6 +233,7 @@ static void offline(struct task *t, struct work *work)
 		css_offline(t, m);
 		histogram_add(&life->css_offline, (t->clock - began) / SIM_NS, 1);
 		histogram_add(&life->offline, (t->clock - m->end->removed) / SIM_NS, 1);
+		ledger_offline(m);
 		m->life = MEMCG_OFFLINE;
 		m->host->cgroups->nr_dying--;
 		memcg_unreferenced(t, m);
@@ -284,7 +285,7 @@ static void destroy(struct task *t, struct memcg *m)
 		above->nr_descendants--;
 		above->nr_dying_descendants++;
 	}
-	ledger_rmdir(m);
+	ledger_rmdir(t, m);
 	m->host->cgroups->life->removed++;
 	end->grace_periods = m->host->grace_periods;
 	if (end->grace_periods)
@@ -373,9 +374,15 @@ bool cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to)
 	task_sync(t);
 	online = to->life == MEMCG_ONLINE;
 	if (online) {
+		struct memcg *from = ct->memcg;
+
 		psi_move_task(ct->task, to);
 		cgroup_task_exit(ct);
 		cgroup_task_attach(ct, to);
+		ledger_populate(t, to);
+		task_sync(t);
+		if (!from->tasks)
+			ledger_depopulate(t, from);
 	}
 	mutex_unlock(t, &host->cgroups->life->mutex);
 	return online;

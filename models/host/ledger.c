@@ -4,6 +4,10 @@
  *
  * All that mkdir needs is allocated with GFP_KERNEL, so who makes a cgroup in a machine without memory
  * reclaims, and the OOM killer ends somebody, before it fails with ENOMEM. Then all is given back.
+ *
+ * A directory and its files have numbers one after another from the file system's index (idr_alloc_cyclic()
+ * in __kernfs_new_node()), whose nodes hold 64: who takes the first of a node has it in the ledger, and as
+ * the directory keeps its number until the cgroup is freed, so stays the node.
  */
 #include "models/host/ledger.h"
 
@@ -13,46 +17,19 @@
 #include "models/stat/stat.h"
 #include "sim/module.h"
 
-/* ---- dying_percpu ---- */
-
-static const struct axis dying_percpu_axis = { .fallback = "until_freed" };
-
-MODULE(axis_dying_percpu) = {
-	.abi = MEMCGSIM_ABI,
-	.kind = MODULE_AXIS,
-	.name = "dying_percpu",
-	.help = "how long a removed cgroup keeps its per-CPU statistics",
-	.source = "mm/memcontrol.c, mem_cgroup_css_offline() and mem_cgroup_free()",
-	.ops = &dying_percpu_axis,
-};
-
-static const struct charge_constant until_freed = { 0 }, released_at_offline = { 1 };
-
-MODULE(dying_percpu_until_freed) = {
-	.abi = MEMCGSIM_ABI,
-	.kind = MODULE_POLICY,
-	.axis = "dying_percpu",
-	.name = "until_freed",
-	.help = "as long as it exists",
-	.source = "every kernel so far",
-	.ops = &until_freed,
-};
-
-MODULE(dying_percpu_released_at_offline) = {
-	.abi = MEMCGSIM_ABI,
-	.kind = MODULE_POLICY,
-	.axis = "dying_percpu",
-	.name = "released_at_offline",
-	.help = "up to a grace period after offline: what the CPUs have counted is spilled into the memcg",
-	.source = "seed 4: mm: reduce the memory footprint of dying memory cgroups",
-	.ops = &released_at_offline,
-};
+#define KERNFS_RCU      609u /* 4207b556e62f: kernfs nodes and their names are freed after a grace period */
+#define MOST_FILE_KINDS 8
+#define CG_SINCE        514u /* 494c1dfe855e */
+#define CSS_SET_BYTES   592u
+#define IDR_SLOTS       64u /* of struct xa_node */
+#define IDR_NODE_BYTES  584u
 
 struct ledger_state {
 	uint64_t live[NR_STRUCTURE_CLASSES]; /* bytes as allocated, per-CPU ones on all possible CPUs */
 	uint64_t made;
-	uint32_t *taken; /* bytes of one of each structure in this kernel; 0: there is none */
-	bool early;      /* dying_percpu: released_at_offline */
+	uint32_t *taken;     /* bytes of one of each structure in this kernel; 0: there is none */
+	uint64_t kernfs_ids; /* given out so far */
+	bool early;          /* dying_percpu: released_at_offline */
 };
 
 /* ---- the structures of one cgroup ---- */
@@ -174,13 +151,18 @@ static bool charge_all(struct task *t, struct memcg *parent, const struct memcg_
 
 /* ---- what is taken ---- */
 
+static uint32_t slab_of(const struct host *host, const struct structure *s)
+{
+	return taken(host, s) | (s->accounted && host->kernel_version >= CG_SINCE ? SLAB_CG : 0);
+}
+
 static bool take(struct task *t, struct host *host, struct memcg_structures *ms, const struct piece *p)
 {
 	uint32_t bytes = taken(host, p->s);
 
 	task_sync(t);
 	return p->s->percpu ? percpu_alloc(t, host, bytes, &ms->percpu[p->block])
-			    : slab_get(t, host, node_of(ms, p), bytes);
+			    : slab_get(t, host, node_of(ms, p), slab_of(host, p->s));
 }
 
 static void give(struct host *host, struct memcg_structures *ms, const struct piece *p)
@@ -188,7 +170,7 @@ static void give(struct host *host, struct memcg_structures *ms, const struct pi
 	if (p->s->percpu)
 		percpu_free(host, &ms->percpu[p->block]);
 	else
-		slab_put(host, node_of(ms, p), taken(host, p->s));
+		slab_put(host, node_of(ms, p), slab_of(host, p->s));
 }
 
 /* All, or none. */
@@ -204,6 +186,16 @@ static bool take_all(struct task *t, struct host *host, struct memcg_structures 
 		return false;
 	}
 	return true;
+}
+
+/* Where there is no memory for the node the kernel would fail; here the directory is there without it. */
+static void take_ids(struct task *t, struct host *host, struct memcg_structures *ms)
+{
+	uint64_t before = host->ledger->kernfs_ids, after = before + kernfs_ids(host);
+
+	host->ledger->kernfs_ids = after;
+	if ((before + IDR_SLOTS - 1) / IDR_SLOTS != (after + IDR_SLOTS - 1) / IDR_SLOTS)
+		ms->idr_nodes = slab_get(t, host, ms->node, IDR_NODE_BYTES);
 }
 
 static uint64_t size_of(const struct host *host, const struct structure *s)
@@ -244,9 +236,7 @@ enum cgroup_error ledger_make(struct task *t, struct memcg *m)
 
 	*ms = (struct memcg_structures){ .owner = m->parent->objcg->id,
 					 .nr_percpu = nr,
-					 .node = t->cpu->node,
-					 .files = true,
-					 .percpu_stat = true };
+					 .node = t->cpu->node };
 	if (charge_all(t, m->parent, ms)) {
 		error = take_all(t, host, ms) ? CGROUP_OK : CGROUP_NO_PAGE;
 		task_sync(t);
@@ -255,6 +245,7 @@ enum cgroup_error ledger_make(struct task *t, struct memcg *m)
 	}
 	task_sync(t);
 	if (error == CGROUP_OK) {
+		take_ids(t, host, ms);
 		m->structures = ms;
 		count_live(host);
 	} else {
@@ -263,42 +254,86 @@ enum cgroup_error ledger_make(struct task *t, struct memcg *m)
 	return error;
 }
 
-/* Those that `which` names. */
-struct parts {
-	bool files, percpu_stat, others;
-};
-
-static bool names(const struct parts *which, const struct structure *s)
+static enum structure_end end_of(const struct structure *s)
 {
-	return s->files ? which->files : s->class == CLASS_PERCPU_STAT ? which->percpu_stat : which->others;
+	return s->class == CLASS_PERCPU_STAT ? AT_RELEASE : (enum structure_end)s->goes;
 }
 
-static void give_those(struct memcg *m, struct parts which)
+/* Those that go at that point, if they have not. */
+static void give_those(struct memcg *m, enum structure_end end)
 {
 	struct piece p = FIRST_PIECE;
 
+	if (m->structures->gone[end])
+		return;
 	for (bool more = next_piece(m->host, &p, false); more; more = next_piece(m->host, &p, true))
-		if (names(&which, p.s)) {
+		if (end_of(p.s) == end) {
 			give(m->host, m->structures, &p);
 			m->host->ledger->live[p.s->class] -= size_of(m->host, p.s);
 		}
+	m->structures->gone[end] = true;
 }
 
-void ledger_rmdir(struct memcg *m)
+void ledger_populate(struct task *t, struct memcg *m)
+{
+	struct memcg_structures *ms = m->structures;
+
+	if (ms && !ms->css_set)
+		ms->css_set = slab_get(t, m->host, ms->node, kmalloc_size(CSS_SET_BYTES));
+}
+
+void ledger_depopulate(struct task *t, struct memcg *m)
+{
+	struct memcg_structures *ms = m->structures;
+
+	if (!ms || !ms->css_set)
+		return;
+	ms->css_set = false;
+	slab_kvfree_rcu(t, m->host, ms->node, kmalloc_size(CSS_SET_BYTES));
+}
+
+/* The same for those that go with the directory, where they stay for a grace period. */
+static void give_files_late(struct memcg *m)
+{
+	struct late_objects late[MOST_FILE_KINDS];
+	uint32_t nr = 0;
+
+	for (const struct structure *s = structures; s < structures + nr_structures; s++) {
+		if (s->goes != AT_RMDIR || !taken(m->host, s))
+			continue;
+		assert(nr < MOST_FILE_KINDS);
+		late[nr++] = (struct late_objects){ m->structures->node, taken(m->host, s), s->count };
+		m->host->ledger->live[s->class] -= s->count * size_of(m->host, s);
+	}
+	slab_put_rcu(m->host, late, nr);
+	m->structures->gone[AT_RMDIR] = true;
+}
+
+void ledger_rmdir(struct task *t, struct memcg *m)
 {
 	if (!m->structures)
 		return;
-	give_those(m, (struct parts){ .files = m->structures->files });
-	m->structures->files = false;
+	ledger_depopulate(t, m);
+	if (m->host->kernel_version < KERNFS_RCU)
+		give_those(m, AT_RMDIR);
+	else
+		give_files_late(m);
 }
 
-/* The files are charged to nobody. */
-static void uncharge_those(struct task *t, struct memcg *m, struct parts which)
+void ledger_offline(struct memcg *m)
+{
+	if (m->structures)
+		give_those(m, AT_OFFLINE);
+}
+
+static void uncharge_those(struct task *t, struct memcg *m, enum structure_end end)
 {
 	struct piece p = FIRST_PIECE;
 
+	if (m->structures->gone[end])
+		return;
 	for (bool more = next_piece(m->host, &p, false); more; more = next_piece(m->host, &p, true))
-		if (names(&which, p.s))
+		if (end_of(p.s) == end)
 			uncharge(t, m->host, m->structures, &p);
 }
 
@@ -309,12 +344,9 @@ bool ledger_releases_early(const struct memcg *m)
 
 void ledger_release_percpu(struct task *t, struct memcg *m)
 {
-	const struct parts stat = { .percpu_stat = true };
-
-	uncharge_those(t, m, stat);
+	uncharge_those(t, m, AT_RELEASE);
 	task_sync(t);
-	give_those(m, stat);
-	m->structures->percpu_stat = false;
+	give_those(m, AT_RELEASE);
 }
 
 void ledger_free(struct task *t, struct memcg *m)
@@ -323,11 +355,13 @@ void ledger_free(struct task *t, struct memcg *m)
 
 	if (!ms)
 		return;
-	const struct parts rest = { .files = ms->files, .percpu_stat = ms->percpu_stat, .others = true };
-
-	uncharge_those(t, m, rest);
+	for (enum structure_end end = 0; end < NR_STRUCTURE_ENDS; end++)
+		uncharge_those(t, m, end);
 	task_sync(t);
-	give_those(m, rest);
+	for (enum structure_end end = 0; end < NR_STRUCTURE_ENDS; end++)
+		give_those(m, end);
+	if (ms->idr_nodes)
+		slab_put(m->host, ms->node, IDR_NODE_BYTES);
 	free_structures(m->host, ms);
 	m->structures = NULL;
 }
@@ -358,13 +392,16 @@ MODULE(ledger_metrics) = {
 
 struct kernel_memory {
 	uint64_t percpu, slab;
+	struct option_list caches;
 };
 
 static const struct option rows[] = {
 	OPTION(struct kernel_memory, percpu, OPT_BYTES, .fallback = "0",
 	       .help = "meminfo.Percpu before the run, of all CPUs; the scenario's own cgroups are in it"),
 	OPTION(struct kernel_memory, slab, OPT_BYTES, .fallback = "0",
-	       .help = "meminfo.Slab before the run, likewise"),
+	       .help = "meminfo.Slab before the run, likewise, and beside `caches`"),
+	OPTION(struct kernel_memory, caches, OPT_LIST, .sub = &slab_options,
+	       .help = "slab caches that are not empty before the run"),
 };
 static const struct option_table kernel_memory_options = OPTION_TABLE("kernel_memory", struct kernel_memory,
 								      rows);
@@ -403,11 +440,8 @@ static void check(const struct host *host, struct record *record)
 	for (uint32_t i = 1; (m = memcg_at(host->cgroups, &i)); i++)
 		for (uint32_t k = 0; m->structures && k < nr_structures; k++) {
 			const struct structure *s = &structures[k];
-			bool has = s->files                        ? m->structures->files
-				   : s->class == CLASS_PERCPU_STAT ? m->structures->percpu_stat
-								   : true;
 
-			if (has)
+			if (!m->structures->gone[end_of(s)])
 				expected += copies(host, s) * size_of(host, s);
 		}
 	for (int class = 0; class < NR_STRUCTURE_CLASSES; class ++)
@@ -465,6 +499,6 @@ void ledger_build(struct host *host)
 	host->ledger = sim_alloc(host->sim, sizeof *host->ledger);
 	host->ledger->early = early->value;
 	count_taken(host);
-	slab_build(host, boot->slab);
+	slab_build(host, boot->slab, &boot->caches);
 	percpu_build(host, boot->percpu);
 }

@@ -32,28 +32,37 @@ struct structure {
 	uint32_t count; /* of each cgroup, or of each of its nodes */
 	uint32_t bytes; /* of one; 0: by `stat` */
 	bool per_node, percpu, accounted;
-	bool files;   /* goes with the directory, at rmdir */
+	uint8_t goes; /* enum structure_end: AT_FREE by default */
 	uint8_t stat; /* enum structure_stat, where the size follows from the counters that are kept */
 };
 enum structure_stat { SIZE_NONE, SIZE_MEMCG_PERCPU, SIZE_LRUVEC_PERCPU, SIZE_MEMCG, SIZE_LRUVEC };
+/* When a structure goes: AT_RELEASE is where dying_percpu lets the per-CPU statistics go. */
+enum structure_end { AT_FREE, AT_RELEASE, AT_OFFLINE, AT_RMDIR, NR_STRUCTURE_ENDS };
 
 extern const struct structure structures[];
 extern const uint32_t nr_structures;
 /* Size of one in the host's kernel; 0: it has none. */
 uint32_t structure_bytes(const struct host *host, const struct structure *s);
+uint32_t kernfs_ids(const struct host *host); /* of a directory and its files */
 
 /* What a memcg has. */
 struct memcg_structures {
 	uint32_t owner; /* whom accounted ones are charged to: struct obj_cgroup */
 	uint32_t nr_percpu;
 	uint32_t node;                /* of the CPU that made it */
-	bool files, percpu_stat;      /* has them still */
+	uint32_t idr_nodes;           /* of the file system's index, which its ids were the first in */
+	bool gone[NR_STRUCTURE_ENDS]; /* those that go at that point */
+	bool css_set;                 /* has tasks: the set of controllers that they are in */
 	struct percpu_block percpu[]; /* in the order of structures[] */
 };
 
 /* Everything for m, which has just been made; or why that cannot be. */
 enum cgroup_error ledger_make(struct task *t, struct memcg *m);
-void ledger_rmdir(struct memcg *m); /* the directory is gone */
+/* A task comes into m; its last one has left. In a step, as the next two. */
+void ledger_populate(struct task *t, struct memcg *m);
+void ledger_depopulate(struct task *t, struct memcg *m);
+void ledger_rmdir(struct task *t, struct memcg *m); /* the directory is gone */
+void ledger_offline(struct memcg *m);               /* and css_offline() of all controllers is over */
 /* dying_percpu: does it go early? It does, when a grace period after offline is over. */
 bool ledger_releases_early(const struct memcg *m);
 void ledger_release_percpu(struct task *t, struct memcg *m);

@@ -11,11 +11,10 @@
  *
  * reclaim_half and reclaim_all write to the parent's memory.reclaim: half of the pages there are, and many
  * times of all. The latter fails in the end, and has then been through all priorities, at which the shrinkers
- * of inodes have freed every unused one. Up to 6.10 a cgroup that dirtied a file has a bdi_writeback, which
- * the inode holds: it is pinned until the inode goes.
+ * of inodes have freed every unused one.
  *
  * Pages lie in one file, one beside the other, where the measurements had a file each; inodes, dentries and
- * buffer heads are charged as such. Metrics of a stage: entity NAME/N/STAGE.
+ * buffer heads are charged as such (made_files.h). Metrics of a stage: entity NAME/N/STAGE.
  */
 #include <stdio.h>
 
@@ -26,6 +25,7 @@
 #include "models/host/costs.h"
 #include "models/host/ledger.h"
 #include "models/page/page_impl.h"
+#include "models/workload/made_files.h"
 #include "models/workload/workload.h"
 #include "sim/module.h"
 
@@ -60,6 +60,7 @@ struct cgroup_loop {
 	uint32_t cgroups, rounds;
 	int mode, first;
 	sim_time_t settle, pause;
+	struct dist create;
 	bool stages;
 };
 
@@ -75,6 +76,8 @@ static const struct option rows[] = {
 	OPTION(struct cgroup_loop, settle, OPT_DURATION, .fallback = "300ms", .help = "pause before a look"),
 	OPTION(struct cgroup_loop, pause, OPT_DURATION, .fallback = "0s",
 	       .help = "in each cgroup, beside the work: a shell that starts a program takes milliseconds"),
+	OPTION(struct cgroup_loop, create, OPT_DIST_DURATION, .fallback = "0s",
+	       .help = "from when a file is made to the write to it"),
 	OPTION(struct cgroup_loop, stages, OPT_BOOL, .fallback = "true",
 	       .help = "the stages after the loop; without, all stays as it is"),
 };
@@ -129,25 +132,6 @@ MODULE(cgroup_loop_metrics) = {
 	.ops = &table,
 };
 
-/* An inode, its dentry and the buffer head of its page: slab of the cgroup that made the file. */
-#define NR_FILE_SLABS   3
-#define BUFFER_BYTES    104u
-#define WRITEBACK_BYTES 1024u /* struct bdi_writeback */
-
-static void file_slabs(const struct host *host, uint32_t sizes[NR_FILE_SLABS])
-{
-	sizes[0] = ext4_inode_bytes(host);
-	sizes[1] = DENTRY_BYTES;
-	sizes[2] = BUFFER_BYTES;
-}
-
-struct made_file {
-	uint32_t owner;          /* struct obj_cgroup */
-	struct memcg *writeback; /* the cgroup whose bdi_writeback it is on; NULL: none */
-	uint32_t node;           /* of its slabs */
-	bool exists;
-};
-
 struct loop {
 	struct task *t;
 	struct workload_task *w;
@@ -156,9 +140,12 @@ struct loop {
 	struct file_object *file;
 	struct anon_object *anon;
 	struct tmpfs_object *tmpfs;
-	struct made_file *files;
+	struct made_files *files;
 	struct memcg **sockets;
-	uint32_t nr; /* in this round */
+	struct stream creates;
+	uint32_t nr;       /* in this round */
+	uint32_t negative; /* dentries of directories that were removed */
+	uint32_t node;     /* whose slabs have them */
 	enum mode mode;
 	bool seen; /* looks are recorded */
 	double before[5];
@@ -221,57 +208,6 @@ static void look(struct loop *l, const char *stage)
 			       (seen(l, which) - l->before[which - D_PERCPU]) / l->nr);
 }
 
-/* ---- files ---- */
-
-static bool has_writeback(const struct host *host)
-{
-	return host->kernel_version < 610;
-}
-
-static bool make_file(struct loop *l, uint32_t i, struct memcg *m)
-{
-	struct made_file *f = &l->files[i];
-	uint32_t node = l->t->cpu->node, sizes[NR_FILE_SLABS];
-
-	file_slabs(l->w->host, sizes);
-	for (int k = 0; k < NR_FILE_SLABS; k++) {
-		task_sync(l->t);
-		if (!slab_alloc(l->t, m, node, NR_SLAB_RECLAIMABLE_B, sizes[k], NULL))
-			return false;
-	}
-	task_sync(l->t);
-	*f = (struct made_file){ .owner = m->objcg->id, .node = node, .exists = true };
-	if (has_writeback(l->w->host) && slab_get(l->t, l->w->host, node, WRITEBACK_BYTES)) {
-		memcg_tryget(m);
-		f->writeback = m;
-	}
-	return true;
-}
-
-/* evict_inode(): the inode goes, and with it what holds the cgroup that dirtied it. */
-static void forget_files(struct loop *l)
-{
-	uint32_t sizes[NR_FILE_SLABS];
-
-	file_slabs(l->w->host, sizes);
-	for (uint32_t i = 0; l->files && i < l->nr; i++) {
-		struct made_file *f = &l->files[i];
-
-		if (!f->exists)
-			continue;
-		for (int k = 0; k < NR_FILE_SLABS; k++) {
-			task_sync(l->t);
-			slab_free(l->t, f->owner, f->node, NR_SLAB_RECLAIMABLE_B, sizes[k]);
-		}
-		task_sync(l->t);
-		if (f->writeback) {
-			slab_put(l->w->host, f->node, WRITEBACK_BYTES);
-			memcg_put(l->t, f->writeback);
-		}
-		*f = (struct made_file){ 0 };
-	}
-}
-
 /* ---- what is done in a cgroup ---- */
 
 static bool touch_anon(struct loop *l, uint32_t i, struct memcg *m)
@@ -303,7 +239,9 @@ static bool do_mode(struct loop *l, uint32_t i, struct memcg *m)
 	case MODE_SHARED:
 		return file_read(l->t, m, l->file, i, &failed) != FILE_NOMEM;
 	case MODE_CACHE:
-		return make_file(l, i, m) && file_write(l->t, m, l->file, i, &failed) != FILE_NOMEM;
+		return made_files_make(l->t, l->files, i, m,
+				       (sim_time_t)dist_draw(&l->o->create, &l->creates)) &&
+		       file_write(l->t, m, l->file, i, &failed) != FILE_NOMEM;
 	case MODE_ANON:
 	case MODE_SWAP:
 		return touch_anon(l, i, m);
@@ -327,7 +265,16 @@ static void remove_one(struct loop *l, struct memcg *m)
 {
 	cgroup_rmdir(l->t, m);
 	task_sync(l->t);
+	l->negative += slab_get(l->t, l->w->host, l->node, DENTRY_BYTES);
+	task_sync(l->t);
 	memcg_put(l->t, m);
+}
+
+static void forget_directories(struct loop *l)
+{
+	task_sync(l->t);
+	for (; l->negative; l->negative--)
+		slab_put(l->w->host, l->node, DENTRY_BYTES);
 }
 
 static bool one_life(struct loop *l, uint32_t i)
@@ -349,6 +296,8 @@ static bool one_life(struct loop *l, uint32_t i)
 	done = do_mode(l, i, m);
 	if (l->o->pause)
 		task_sleep(l->t, l->o->pause);
+	task_sync(l->t);
+	done = made_files_look_up(l->t, l->files, m) && done;
 	cgroup_move(l->t, &l->w->task, l->w->memcg);
 	remove_one(l, m);
 	return done;
@@ -395,7 +344,7 @@ static void remove_live(struct loop *l)
 static void reclaim(struct loop *l, uint64_t nr, const char *stage)
 {
 	if (!memcg_proactive_reclaim(l->t, l->parent, nr))
-		forget_files(l); /* it came to priority 0 */
+		made_files_forget(l->t, l->files); /* it came to priority 0 */
 	look(l, stage);
 }
 
@@ -403,7 +352,8 @@ static void drop_caches(struct loop *l)
 {
 	file_drop(l->t, l->file, 0, file_size(l->file));
 	look(l, "drop1");
-	forget_files(l);
+	made_files_forget(l->t, l->files);
+	forget_directories(l);
 	look(l, "drop2");
 }
 
@@ -468,7 +418,9 @@ static bool round_of(struct loop *l, uint32_t nr)
 		return going;
 	stages(l);
 	remove_one(l, l->live);
+	made_files_forget(l->t, l->files);
 	remove_one(l, l->parent);
+	forget_directories(l);
 	task_sleep(l->t, l->o->settle);
 	return going;
 }
@@ -492,14 +444,15 @@ static void run(struct task *t, struct workload_task *w)
 {
 	const struct cgroup_loop *o = w->own;
 	struct host *host = w->host;
-	struct loop l = { .t = t, .w = w, .o = o };
+	struct loop l = { .t = t, .w = w, .o = o, .node = t->cpu->node };
 
 	task_sync(t);
 	l.file = file_create(host, o->cgroups);
 	l.anon = anon_create(host, w->memcg, o->cgroups);
 	l.tmpfs = tmpfs_create(host, o->cgroups);
-	l.files = arena_array(sim_arena(host->sim), o->cgroups, sizeof *l.files);
+	l.files = made_files(host, o->cgroups);
 	l.sockets = arena_array(sim_arena(host->sim), o->cgroups, sizeof(*l.sockets));
+	stream_init(&l.creates, sim_seed(t->sim), w->name, "create");
 	if (o->first != MODE_NONE && o->stages)
 		rounds(&l, o->first, false);
 	rounds(&l, o->mode, true);
