@@ -3,22 +3,30 @@
 --	sqlite3 out.db < analysis/read-latency-cdf.sql > cdf.dat
 --	gnuplot -e "data='cdf.dat'; out='cdf.png'" analysis/read-latency-cdf.gp
 --
--- Shows stat.read_latency of one entity, replications added up. Parameters and data file: docs/figures.md.
+-- Shows stat.read_latency of one entity, replications added up, or the distribution that :metric names: so do
+-- offline-latency-cdf.sql and request-latency-cdf.sql. Parameters and data file: docs/figures.md.
 --
 -- index 0        "scenario" "entity" number-of-variants
--- index 1 + 2k   "variant k and its quantiles"; then seconds, share of reads that took less,
+-- index 1 + 2k   "variant k and its quantiles"; then seconds, share of all that took less,
 --                at both ends of each bucket
 -- index 2 + 2k   seconds, share: the quantiles of 50, 90, 99 and 99.9 %
 
 WITH
-chosen AS (
+asked AS (
 	SELECT coalesce(:experiment, (SELECT experiment FROM run ORDER BY run_id DESC LIMIT 1)) AS experiment,
-		coalesce(:entity, 'all') AS entity
+		coalesce(:metric, 'stat.read_latency') AS metric
+),
+chosen AS ( -- all together, or else the first
+	SELECT *, coalesce(:entity, (
+		SELECT entity FROM asked JOIN run USING (experiment) JOIN histogram USING (run_id, metric)
+		ORDER BY entity <> 'all', entity LIMIT 1
+	)) AS entity
+	FROM asked
 ),
 bucket AS (
-	SELECT variant, lo * 1e-9 AS lo, hi * 1e-9 AS hi, sum(count) AS reads
-	FROM chosen JOIN run USING (experiment) JOIN histogram USING (run_id, entity)
-	WHERE status = 'done' AND metric = 'stat.read_latency'
+	SELECT variant, lo * 1e-9 AS lo, hi * 1e-9 AS hi, sum(count) AS nr
+	FROM chosen JOIN run USING (experiment) JOIN histogram USING (run_id, metric, entity)
+	WHERE status = 'done'
 	GROUP BY variant, lo, hi
 ),
 shown AS (
@@ -28,8 +36,8 @@ shown AS (
 	GROUP BY variant
 ),
 cdf AS (
-	SELECT variant, k, lo, hi, (sum(reads) OVER below - reads) * 1.0 / sum(reads) OVER whole AS before,
-		sum(reads) OVER below * 1.0 / sum(reads) OVER whole AS share
+	SELECT variant, k, lo, hi, (sum(nr) OVER below - nr) * 1.0 / sum(nr) OVER whole AS before,
+		sum(nr) OVER below * 1.0 / sum(nr) OVER whole AS share
 	FROM bucket JOIN shown USING (variant)
 	WINDOW whole AS (PARTITION BY variant), below AS (PARTITION BY variant ORDER BY lo)
 ),

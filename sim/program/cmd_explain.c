@@ -8,6 +8,7 @@
 
 #include "sim/datadir.h"
 #include "sim/program/input.h"
+#include "sim/results/plot.h"
 #include "sim/results/record.h"
 #include "sim/scenario/hint.h"
 
@@ -95,6 +96,19 @@ static bool explain_bundle(const char *folder, const char *name)
 	return found;
 }
 
+static bool explain_figure(const char *name)
+{
+	char *folder = data_path("analysis");
+	char *about = folder && !strchr(name, '/') ? plot_about(folder, name) : NULL;
+	bool found = about;
+
+	if (found)
+		printf("figure %s:\n%s", name, about);
+	free(about);
+	free(folder);
+	return found;
+}
+
 /* Names of modules; those of metrics have been offered. */
 static void offer_modules(struct hint *hint)
 {
@@ -130,6 +144,21 @@ static void offer_bundles(struct hint *hint, const char *folder, struct words *n
 	free(path);
 }
 
+static void offer_figures(struct hint *hint, struct words *names)
+{
+	char *folder = data_path("analysis");
+	size_t nr = 0;
+	char **figures = folder ? plot_figures(folder, &nr) : NULL;
+
+	for (size_t i = 0; i < nr; i++) {
+		words_add(names, figures[i]);
+		hint_offer(hint, names->list[names->nr - 1]);
+		free(figures[i]);
+	}
+	free(figures);
+	free(folder);
+}
+
 static void say_unknown(const char *name, struct hint *hint)
 {
 	struct words names = { 0 };
@@ -138,6 +167,7 @@ static void say_unknown(const char *name, struct hint *hint)
 	offer_modules(hint);
 	offer_bundles(hint, "scenarios/kernels", &names);
 	offer_bundles(hint, "scenarios/machines", &names);
+	offer_figures(hint, &names);
 	note("nothing is called '%s'%s", name,
 	     hint->best ? hint_text(hint, text) : "; 'memcgsim list' shows what there is");
 	words_free(&names);
@@ -157,6 +187,7 @@ static int explain(const struct command *self, int argc, char **argv)
 	found |= explain_metrics(operands.words[0], &hint);
 	found |= explain_bundle("kernels", operands.words[0]);
 	found |= explain_bundle("machines", operands.words[0]);
+	found |= explain_figure(operands.words[0]);
 	if (found)
 		return STATUS_DONE;
 	say_unknown(operands.words[0], &hint);
@@ -190,7 +221,7 @@ static int reference(const struct command *self, int argc, char **argv)
 const struct command command_explain = {
 	.name = "explain",
 	.operands = "NAME",
-	.help = "explains a module, a key of the scenario, a metric, a kernel or a machine",
+	.help = "explains a module, a key of the scenario, a metric, a figure, a kernel or a machine",
 	WITH_FLAGS,
 	.run = explain,
 };

@@ -65,6 +65,26 @@ static char *read_text(const char *path)
 	return NULL;
 }
 
+char *plot_about(const char *folder, const char *figure)
+{
+	char *path = xasprintf("%s/%s.sql", folder, figure), *sql = read_text(path), *about;
+	size_t size;
+	FILE *out = sql ? xalloc_checked(open_memstream(&about, &size)) : NULL;
+
+	for (const char *line = sql; out && !strncmp(line, "--", 2); line += strspn(line, "\n")) {
+		size_t length = strcspn(line, "\n"), mark = line[2] == ' ' ? 3 : 2;
+
+		fprintf(out, "%.*s\n", (int)(length - mark), line + mark);
+		line += length;
+	}
+	free(path);
+	free(sql);
+	if (!out)
+		return NULL;
+	fclose(out);
+	return about;
+}
+
 static void bind(sqlite3_stmt *stmt, const char *name, const char *value)
 {
 	int i = sqlite3_bind_parameter_index(stmt, name);
@@ -73,9 +93,52 @@ static void bind(sqlite3_stmt *stmt, const char *name, const char *value)
 		sqlite3_bind_text(stmt, i, value, -1, SQLITE_STATIC);
 }
 
-/* Writes the rows of all statements, columns separated by blanks; -1 on failure, else their number. */
-static long write_rows(struct store *s, const char *sql, const struct plot_request *r, FILE *out)
+/* A query, and what it says of its parameter :metric; both on the heap. */
+struct query {
+	char *sql, *metric;
+};
+
+/*
+ * Figures that differ in the metric share a query. One says so in two commands of the shell of SQLite, each
+ * a line that begins with a dot, so that it is of use there too: `.parameter set :metric NAME` and `.read
+ * FILE`, which is looked for in the folder of the figures, and reads no other. False with errno where a file
+ * cannot be read.
+ */
+static bool read_query(const char *folder, const char *name, bool other, struct query *q)
 {
+	static const char metric[] = ".parameter set :metric ", file[] = ".read ";
+	char *path = xasprintf("%s/%s", folder, name);
+	char *next = NULL;
+
+	q->sql = read_text(path);
+	free(path);
+	for (char *line = q->sql; line && *line; line += strspn(line, "\n")) {
+		size_t length = strcspn(line, "\n");
+
+		if (!strncmp(line, metric, strlen(metric))) {
+			free(q->metric);
+			q->metric = xasprintf("%.*s", (int)(length - strlen(metric)), line + strlen(metric));
+		} else if (!strncmp(line, file, strlen(file))) {
+			next = xasprintf("%.*s", (int)(length - strlen(file)), line + strlen(file));
+			break;
+		}
+		line += length;
+	}
+	if (!next || other) {
+		free(next);
+		return q->sql;
+	}
+	free(q->sql);
+	bool good = read_query(folder, strrchr(next, '/') ? strrchr(next, '/') + 1 : next, true, q);
+
+	free(next);
+	return good;
+}
+
+/* Writes the rows of all statements, columns separated by blanks; -1 on failure, else their number. */
+static long write_rows(struct store *s, const struct query *q, const struct plot_request *r, FILE *out)
+{
+	const char *sql = q->sql;
 	sqlite3_stmt *stmt;
 	long rows = 0;
 
@@ -84,6 +147,7 @@ static long write_rows(struct store *s, const char *sql, const struct plot_reque
 			return -1;
 		bind(stmt, ":experiment", r->experiment);
 		bind(stmt, ":entity", r->entity);
+		bind(stmt, ":metric", q->metric);
 		while (stmt && sqlite3_step(stmt) == SQLITE_ROW) {
 			for (int i = 0; i < sqlite3_column_count(stmt); i++) {
 				const char *text = (const char *)sqlite3_column_text(stmt, i);
@@ -101,15 +165,17 @@ static long write_rows(struct store *s, const char *sql, const struct plot_reque
 
 static bool write_data(struct store *s, const struct plot_request *r, const char *path, char **error)
 {
-	char *file = xasprintf("%s/%s.sql", r->folder, r->figure), *sql = read_text(file);
+	char *name = xasprintf("%s.sql", r->figure), *file = xasprintf("%s/%s", r->folder, name);
+	struct query query = { 0 };
+	bool there = read_query(r->folder, name, false, &query);
 	FILE *out = fopen(path, "we");
 	long rows = -1;
 
-	if (!sql)
+	if (!there)
 		*error = xasprintf("%s: %s", file, strerror(errno));
 	else if (!out)
 		*error = xasprintf("%s: %s", path, strerror(errno));
-	else if (!store_database(s) || (rows = write_rows(s, sql, r, out)) == 0) {
+	else if (!store_database(s) || (rows = write_rows(s, &query, r, out)) == 0) {
 		*error = xasprintf("nothing to draw: no complete run has data for figure %s%s%s", r->figure,
 				   r->entity ? " of " : "", r->entity ? r->entity : "");
 		if (r->empty)
@@ -120,8 +186,10 @@ static bool write_data(struct store *s, const struct plot_request *r, const char
 		*error = xasprintf("%s: %s", path, strerror(errno));
 		rows = -1;
 	}
-	free(sql);
+	free(query.sql);
+	free(query.metric);
 	free(file);
+	free(name);
 	return rows > 0;
 }
 

@@ -30,6 +30,9 @@ struct plot_request {
 /* The names of all figures in a folder, sorted, on the heap; free each and the array. */
 char **plot_figures(const char *folder, size_t *nr);
 
+/* What it shows: the comment at the head of its query, without the marks. NULL: there is no such figure. */
+char *plot_about(const char *folder, const char *figure);
+
 /* False, with the reason on the heap in *error, if there is no figure; then no file is written either. */
 bool plot_figure(struct store *s, const struct plot_request *r, char **error);
 

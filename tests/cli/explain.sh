@@ -22,3 +22,7 @@ tasks: [ { workload: service, file_pages: 10, exponent: 0.9, requests: 1 } ]
 EOF
 memcgsim check remarks.yaml 2>&1
 echo "= $?"
+memcgsim list figure | head -3
+memcgsim explain request-latency-cdf | head -2
+memcgsim explain request-latency-cfd 2>&1
+echo "= $?"
