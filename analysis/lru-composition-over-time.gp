@@ -9,6 +9,7 @@ panels = 6
 tall = 1.8
 keys = 4
 load 'terminal.gp'
+load 'time-axis.gp'
 
 panels = nr < panels ? nr : panels
 columns = panels > 1 ? 2 : 1
@@ -30,7 +31,6 @@ do for [k = 0:panels - 1] {
 set style fill solid 0.8
 set yrange [0:most > 0 ? most * 1.05 : 1]
 area = is_text ? 'lines' : 'filledcurves x1'
-set xlabel 'simulated time, s'
 ylabel = 'MiB'
 @set_ylabel
 do for [k = 0:panels - 1] {
@@ -42,9 +42,9 @@ do for [k = 0:panels - 1] {
 	}
 	stats data index 1 + k every ::::0 using (name = strcol(1), 0) nooutput
 	set title name
-	plot data index 1 + k using 1:($2 + $3 + $4 + $5) with @area linetype 4 title gap . list[4], \
-		'' index 1 + k using 1:($2 + $3 + $4) with @area linetype 3 title gap . list[3], \
-		'' index 1 + k using 1:($2 + $3) with @area linetype 2 title gap . list[2], \
-		'' index 1 + k using 1:2 with @area linetype 1 title gap . list[1]
+	plot data index 1 + k using (at($1)):($2 + $3 + $4 + $5) with @area linetype 4 title gap . list[4], \
+		'' index 1 + k using (at($1)):($2 + $3 + $4) with @area linetype 3 title gap . list[3], \
+		'' index 1 + k using (at($1)):($2 + $3) with @area linetype 2 title gap . list[2], \
+		'' index 1 + k using (at($1)):2 with @area linetype 1 title gap . list[1]
 }
 unset multiplot

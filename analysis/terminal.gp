@@ -7,7 +7,7 @@
 # one a variant; and stacked, the number of panels above each other that share its height.
 #
 # The colours are those of Okabe and Ito, which colour-blind readers can tell apart, and a grey; dash patterns
-# say the same once more for print.
+# say the same once more for print. From the ninth curve on the colours come again with other patterns and points.
 
 if (!exists("term")) term = 'pngcairo'
 if (!exists("tall")) tall = 1
@@ -42,8 +42,12 @@ if (is_text) {
 	set lmargin 13
 	array colour[8] = [ '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', 'black', '#999999' ]
 	array dashes[8] = [ '', '_', '-', '_.', '.', '_..', '-.', '' ]
-	do for [i = 1:8] {
-		set linetype i linecolor rgb colour[i] linewidth 2.5 dashtype dashes[i] pointtype 7 pointsize 1.4
+	array points[4] = [ 7, 5, 9, 13 ]
+	do for [i = 1:32] {
+		c = (i - 1) % 8 + 1
+		turn = (i - 1) / 8
+		set linetype i linecolor rgb colour[c] linewidth 2.5 \
+			dashtype dashes[(c - 1 + 3 * turn) % 8 + 1] pointtype points[turn + 1] pointsize 1.4
 	}
 	set linetype 1 dashtype solid
 }
