@@ -102,6 +102,8 @@ static int setup(void **state)
 		for (int i = 0; i < 2; i++)
 			add_run(s, "sweep", name, true, 1000 * (v + 1) + i, 10 * v);
 	}
+	add_run(s, "near", "base", true, 100000, 1);
+	add_run(s, "near", "patched", true, 99990, 1);
 	add_run(s, "lone", "base", true, 500, 1);
 	store_close(s);
 	free(path);
@@ -150,6 +152,15 @@ static void one_run_a_variant(void **state)
 		     "operations              4000     4000    0.0%\n"
 		     "operations, most        3000     3000    0.0%\n"
 		     "operations, mean      2000.0   2000.0    0.0%\n");
+}
+
+/* No "-0.0%". */
+static void hardly_any_difference(void **state)
+{
+	char *text = print(state, "near", SUMMARY_TEXT);
+
+	assert_non_null(strstr(text, "read latency p50, us  100.00    99.99    0.0%\n"));
+	free(text);
 }
 
 static void the_newest_experiment_alone(void **state)
@@ -202,7 +213,7 @@ static void replications_and_blocks(void **state)
 		     "operations, mean      2000.0 +-0%  2000.0 +-0%    0.0%\n"
 		     "\n"
 		     "Median of the runs +- half their range; * the difference exceeds both.\n"
-		     "a_name_that_is_too: 2 of 3 runs failed or did not finish; not counted.\n");
+		     "a_name_that_is_too_long: 2 of 3 runs failed or did not finish; not counted.\n");
 }
 
 /* Too many to stand beside each other: each is a row, and the numbers are columns. */
@@ -329,6 +340,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_run_a_variant),
+		cmocka_unit_test(hardly_any_difference),
 		cmocka_unit_test(the_newest_experiment_alone),
 		cmocka_unit_test(replications_and_blocks),
 		cmocka_unit_test(many_variants_are_rows),

@@ -234,7 +234,7 @@ static int finish(const struct arguments *a, struct keep *k, enum execute_end en
 		return STATUS_FAILED;
 	}
 	keep_report_identical(k);
-	if (a->format == SUMMARY_TEXT)
+	if (a->format == SUMMARY_TEXT && k->nr_jobs) /* of these runs; those that were there have said so */
 		print_invariants(k);
 	if (!summary_print(k->store, k->experiment, (enum summary_format)a->format, stdout)) {
 		note("%s", store_error(k->store));

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/engine/xalloc.h"
 #include "sim/module.h"
@@ -57,8 +58,26 @@ void input_set_u64(struct input *in, const char *path, uint64_t value)
 	words_add(&in->sets, text);
 }
 
+/* What memcgsim run writes is easily named where a scenario is wanted. */
+static bool is_database(const char *path)
+{
+	static const char magic[] = "SQLite format 3";
+	char head[sizeof(magic)] = "";
+	FILE *in = fopen(path, "re");
+	bool is = in && fread(head, 1, sizeof(head), in) == sizeof(head) &&
+		  !memcmp(head, magic, sizeof(magic));
+
+	if (in)
+		fclose(in);
+	return is;
+}
+
 struct scenario_set *input_load(const struct input *in, const char *path, const char *text)
 {
+	if (!text && is_database(path)) {
+		note("%s: this is a database of results, and what is wanted here is a scenario (YAML)", path);
+		return NULL;
+	}
 	struct complaints *c = complaints_new();
 	struct scenario_set *set = scenario_load(
 		&(struct scenario_source){

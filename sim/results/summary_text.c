@@ -68,7 +68,7 @@ static char *difference_text(const struct summary_cell *base, const struct summa
 
 	if (isnan(difference))
 		return xstrdup("-  ");
-	if (difference == 0)
+	if (fabs(difference) < 0.05)
 		return xasprintf("0.0%% %s", mark);
 	if (difference >= 900)
 		return xasprintf("x%.*f %s", difference < 99900 ? 1 : 0, difference / 100 + 1, mark);
@@ -259,7 +259,7 @@ static void put_notes(FILE *out, const struct summary_data *d)
 		fputs("\nMedian of the runs +- half their range; * the difference exceeds both.\n", out);
 	for (size_t v = 0; v < d->nr_variants; v++)
 		if (d->variants[v].other)
-			fprintf(out, "%.*s: %u of %u runs failed or did not finish; not counted.\n", MAX_NAME,
+			fprintf(out, "%s: %u of %u runs failed or did not finish; not counted.\n",
 				d->variants[v].name, d->variants[v].other,
 				d->variants[v].other + d->variants[v].done);
 }
