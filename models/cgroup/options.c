@@ -118,8 +118,20 @@ uint64_t cgroup_options_match(const struct scenario *s, const char *pattern)
 void cgroup_check_pattern(const struct scenario *s, const char *pattern, const void *bound, const char *key,
 			  struct complaints *c)
 {
-	if (!cgroup_options_match(s, pattern))
-		complain(c, option_where(bound, key), "%s: there is no cgroup '%.200s'", key, pattern);
+	const struct option_list *list = scenario_section(s, "cgroups");
+	const struct cgroup_options *first = list->nr ? list->items[0] : NULL;
+
+	if (cgroup_options_match(s, pattern))
+		return;
+	if (!first)
+		complain(c, option_where(bound, key), "%s: there is no cgroup '%.200s', nor any other", key,
+			 pattern);
+	else
+		complain(c, option_where(bound, key),
+			 "%s: there is no cgroup '%.200s'; a pattern has a part a level, as 'a*/b*', and "
+			 "right "
+			 "below the root '%.60s' is the first",
+			 key, pattern, first->name);
 }
 
 struct named {

@@ -25,3 +25,6 @@ sqlite3 new.db 'PRAGMA user_version = 99'
 memcgsim run small.yaml --quiet -o new.db 2>&1
 echo "= $?"
 ls
+
+# A database where a scenario is wanted.
+memcgsim validate "$(find . -name '*.db' | sort | head -1)" 2>&1 | sed 's/^memcgsim: [^:]*/memcgsim: DATABASE/'
