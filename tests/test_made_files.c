@@ -1,0 +1,71 @@
+/*
+ * test_made_files.c - which files hold the cgroup that dirtied them after its removal: on 6.1 all, on 6.12
+ * those whose times changed between making them and the write, until the inode goes.
+ */
+#include "tests/host_fixture.h"
+
+#include "models/cgroup/life.h"
+#include "models/host/slab.h"
+#include "models/stat/stat.h"
+#include "models/workload/made_files.h"
+
+struct trial {
+	struct fixture f;
+	sim_time_t later;
+	uint32_t dying; /* with its inode in memory */
+};
+
+static void one_file(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+	struct memcg *p = memcg_find(x->f.host, "/p"), *m;
+	struct made_files *files = made_files(x->f.host, 1);
+
+	task_sync(t);
+	assert_int_equal(cgroup_mkdir(t, p, "c", &m), CGROUP_OK);
+	assert_true(made_files_make(t, files, 0, m, x->later));
+	cgroup_rmdir(t, m);
+	task_sync(t);
+	memcg_put(t, m);
+	task_sleep(t, SIM_SEC);
+	task_sync(t);
+	assert_int_equal(p->nr_dying_descendants, x->dying);
+	assert_true(stat_truth(p, NR_SLAB_RECLAIMABLE_B) > 1000); /* the inode is the parent's now */
+	made_files_forget(t, files);
+	task_sleep(t, SIM_SEC);
+	task_sync(t);
+	assert_int_equal(p->nr_dying_descendants, 0);
+}
+
+static void run(const char *kernel, sim_time_t later, uint32_t dying)
+{
+	struct trial x = { .later = later, .dying = dying };
+	char text[200];
+
+	snprintf(text, sizeof text,
+		 "schema: 1\nscenario: test\nkernel: %s\nhost: { cpus: 1, nodes: 1, memory: 1GiB }\n"
+		 "cgroups: [ { name: p } ]\n",
+		 kernel);
+	fixture_open(&x.f, text);
+	fixture_spawn(&x.f, 0, one_file, &x);
+	sim_run(x.f.host->sim, 100 * SIM_SEC);
+	assert_null(sim_error(x.f.host->sim));
+	assert_int_equal(x.f.ended, 1);
+	assert_true(fixture_holds(&x.f));
+	fixture_close(&x.f);
+}
+
+static void test_held(void **state)
+{
+	(void)state;
+	run("v6.1", 0, 1);
+	run("v6.12", 0, 0);
+	run("v6.12", 5 * SIM_MS, 1); /* a tick is 4 ms */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_held) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
