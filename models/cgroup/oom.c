@@ -85,6 +85,10 @@ static void exit_mmap(struct task *t, void *arg)
 
 void cgroup_task_again(struct task *t, struct cgroup_task *ct)
 {
+	/*
+	 * Who starts the next process looks again from time to time. A millisecond is no cost of the machine,
+	 * and short beside what a runtime takes to notice.
+	 */
 	while (ct->exiting)
 		task_sleep(t, SIM_MS);
 	ct->killed = false;

@@ -9,7 +9,7 @@
 #include "models/page/page_impl.h"
 #include "sim/module.h"
 
-#define RETRY (100 * SIM_MS) /* of a removal, as a container runtime does it */
+#define RETRY (100 * SIM_MS) /* of a removal: when a container runtime tries again, no cost of the machine */
 
 enum { LATENCY, FAILED, OOM_KILLED };
 

@@ -37,7 +37,7 @@ static const struct option rows[] = {
 	OPTION(struct file_churn, disk, OPT_STRING,
 	       .help = "device that the file lies on; a RAM disk if none"),
 	OPTION(struct file_churn, file, OPT_STRING, .help = "name of the file; the cgroup's own if none"),
-	OPTION(struct file_churn, pages, OPT_U64, .required = true, .min = "1", .max = "1G",
+	OPTION(struct file_churn, pages, OPT_U64, .required = true, .min = "1", .max = "256M",
 	       .help = "pages of the file that are used"),
 	OPTION(struct file_churn, stride, OPT_U64, .fallback = "1", .min = "1", .max = "1M",
 	       .help = "from one of them to the next, in pages of the file"),
