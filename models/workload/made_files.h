@@ -8,9 +8,8 @@
  * the writer at once (wb_wakeup_delayed() of 0), which writes if there is a dirty page by then
  * (wb_over_bg_thresh()). As traced in guests: 6.12 writes and switches all but those inodes that were dirty
  * before their page was, and this is so where a tick of the clock lay between making the file and writing
- * to it, so that the write first changed its times. On 6.1 a written inode goes back to the dirty ones
- * unless the writer lost its CPU while it wrote, which 3 to 10 in a hundred do there: left out, all of them
- * stay.
+ * to it, so that the write first changed its times. On 6.1 a written inode is among
+ * the dirty ones again, but for 3 to 10 in a hundred, whose writes took longer: left out, all of them stay.
  */
 #ifndef MODELS_WORKLOAD_MADE_FILES_H
 #define MODELS_WORKLOAD_MADE_FILES_H
