@@ -142,6 +142,50 @@ static void inode_and_page(void **state)
 	rig_run_on(orders[1], 1, with_a_page);
 }
 
+/* A file that is only looked at has no pages; a second look makes the shrinker pass over it once. */
+static void looked_at(struct task *t, void *arg)
+{
+	struct rig *r = arg;
+	struct superblock *sb = vfs_superblock(r->host, "fs", 1200);
+	struct vfs_file *file = vfs_files(sb, 1, 0, NULL);
+
+	for (int i = 0; i < 2; i++)
+		assert_true(vfs_stat(t, r->c, file, NULL));
+	assert_int_equal(charged(t, r->c), PAIR);
+	assert_int_equal(file->opens, 0);
+	sb->shrinker.scan(t, &sb->shrinker, r->c, 0, 1);
+	assert_true(file->state & DENTRY_THERE);
+
+	/* Who holds i_lock is about to put it on the list: nobody else does, and nobody frees it there. */
+	file->state |= INODE_LOCKED;
+	sb->shrinker.scan(t, &sb->shrinker, r->c, 0, 1);
+	assert_false(file->state & DENTRY_THERE);
+	assert_int_equal(list_lru_count_one(&sb->inodes, r->c, 0), 0);
+	file->state &= (uint8_t)~INODE_LOCKED;
+	vfs_inode_unused(t, file, false);
+	file->state |= INODE_LOCKED;
+	sb->shrinker.scan(t, &sb->shrinker, r->c, 0, 1);
+	assert_int_equal(list_lru_count_one(&sb->inodes, r->c, 0), 1);
+	assert_true(file->state & INODE_THERE);
+	file->state &= (uint8_t)~INODE_LOCKED;
+	sb->shrinker.scan(t, &sb->shrinker, r->c, 0, 1);
+	assert_int_equal(vfs_counted(sb)->inodes, 0);
+	assert_int_equal(charged(t, r->c), 0);
+}
+
+static void only_looked_at(void **state)
+{
+	char text[1024];
+
+	(void)state;
+	rig_run_on(orders[0], 1, looked_at);
+	rig_run_on(orders[1], 1, looked_at);
+	fixture_complaints(RIG_HEAD RIG_POLICIES " }\ntasks:\n"
+						 "  - { workload: tree_read, files: 1, file_pages: 0 }\n",
+			   text, sizeof text);
+	assert_non_null(strstr(text, "file_pages: 0 needs `stats`, or nothing is done"));
+}
+
 /* ---- trees in too little memory ---- */
 
 static void read_tree(struct task *t, void *arg)
@@ -201,6 +245,7 @@ int main(void)
 		cmocka_unit_test(accounting),
 		cmocka_unit_test(dentries),
 		cmocka_unit_test(inode_and_page),
+		cmocka_unit_test(only_looked_at),
 		cmocka_unit_test(small_memory),
 	};
 

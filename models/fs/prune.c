@@ -29,7 +29,7 @@ static enum lru_status isolate_dentry(struct task *t, struct list_lru_walk *walk
 {
 	struct vfs_file *file = file_of_dentry(item);
 
-	(void)t;
+	cpu_defer(t, file->sb->host->costs->dentry_look);
 	if (file->opens) {
 		list_lru_isolate(walk, item);
 		return LRU_REMOVED;
@@ -78,6 +78,9 @@ static enum lru_status isolate_inode(struct task *t, struct list_lru_walk *walk,
 {
 	struct vfs_file *file = file_of_inode(item);
 
+	cpu_defer(t, file->sb->host->costs->inode_look);
+	if (file->state & INODE_LOCKED)
+		return LRU_SKIP;
 	if (file->state & DENTRY_THERE || !vfs_inode_shrinkable(file)) {
 		list_lru_isolate(walk, item);
 		return LRU_REMOVED;

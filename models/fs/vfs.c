@@ -1,6 +1,6 @@
 /*
- * vfs.c - files are opened and closed, after d_alloc_parallel(), dput() and retain_dentry() of fs/dcache.c
- * and iget_locked() of fs/inode.c, Linux 6.1.
+ * vfs.c - files are looked at, opened and closed, after d_alloc_parallel(), dput() and retain_dentry() of
+ * fs/dcache.c and iget_locked() of fs/inode.c, Linux 6.1.
  *
  * What an open lacks it makes outside of any lock, charged to its own cgroup; who was not the first gives his
  * back. The last close puts the dentry on its list, where it stays when it is used again (a bit is set
@@ -147,9 +147,9 @@ static bool make_dentry(struct task *t, struct memcg *m, struct vfs_file *file, 
 	return true;
 }
 
-bool vfs_open(struct task *t, struct memcg *m, struct vfs_file *file, struct memcg **failed)
+/* A reference to the dentry, which is brought in if it has to. */
+static bool look_up(struct task *t, struct memcg *m, struct vfs_file *file, struct memcg **failed)
 {
-	cpu_work(t, file->sb->host->costs->path_lookup);
 	task_sync(t);
 	/* The dentry holds the inode, and whoever is opening holds the dentry. */
 	file->opens++;
@@ -164,6 +164,21 @@ bool vfs_open(struct task *t, struct memcg *m, struct vfs_file *file, struct mem
 		vfs_close(t, file);
 		return false;
 	}
+	return true;
+}
+
+bool vfs_open(struct task *t, struct memcg *m, struct vfs_file *file, struct memcg **failed)
+{
+	cpu_work(t, file->sb->host->costs->path_lookup);
+	return look_up(t, m, file, failed);
+}
+
+bool vfs_stat(struct task *t, struct memcg *m, struct vfs_file *file, struct memcg **failed)
+{
+	cpu_work(t, file->sb->host->costs->path_stat);
+	if (!look_up(t, m, file, failed))
+		return false;
+	vfs_close(t, file);
 	return true;
 }
 

@@ -42,6 +42,8 @@ struct vfs_file *vfs_files(struct superblock *sb, uint64_t nr, uint64_t pages, s
 /* open(2) without the system call's own cost: false: there was no memory, as in file_read(). In a step. */
 bool vfs_open(struct task *t, struct memcg *m, struct vfs_file *file, struct memcg **failed);
 void vfs_close(struct task *t, struct vfs_file *file);
+/* fstatat(2): open and close without a struct file; false as above. */
+bool vfs_stat(struct task *t, struct memcg *m, struct vfs_file *file, struct memcg **failed);
 
 /* Of the whole superblock, for tests and metrics. */
 struct vfs_count {

@@ -14,7 +14,8 @@ enum vfs_state {
 	DENTRY_REFERENCED = 2, /* DCACHE_REFERENCED: used again while on the list */
 	INODE_THERE = 4,
 	INODE_REFERENCED = 8, /* I_REFERENCED */
-	INODE_FREEING = 16    /* I_FREEING: who opens the file waits until it is gone */
+	INODE_FREEING = 16,   /* I_FREEING: who opens the file waits until it is gone */
+	INODE_LOCKED = 32     /* i_lock is held, by somebody who waits for the list's lock */
 };
 
 struct superblock {

@@ -43,8 +43,13 @@ struct kernel_costs {
 	sim_time_t cache_add;    /* insertion into the xarray under i_pages */
 	sim_time_t cache_remove;
 	sim_time_t list_lru_op;   /* onto or off a list_lru, under its lock */
-	sim_time_t list_lru_scan; /* an item that a walk of one looks at, under its lock */
-	sim_time_t path_lookup;   /* open and close of a file whose dentry and inode are in memory */
+	/* Lines from memory or of other CPUs, under a lock: */
+	sim_time_t list_lru_scan; /* an item that a walk of a list_lru comes to */
+	sim_time_t inode_list_op; /* onto or off the list of all inodes of a superblock */
+	sim_time_t dentry_look;   /* what a walk looks at of a dentry beside its place in the list */
+	sim_time_t inode_look;    /* the same of an inode */
+	sim_time_t path_stat;     /* fstatat() of a file whose dentry and inode are in memory */
+	sim_time_t path_lookup;   /* open and close of such a file */
 	sim_time_t inode_read;    /* what more it takes where they are not */
 	sim_time_t inode_free;
 	sim_time_t dentry_free;
@@ -71,7 +76,7 @@ struct kernel_costs {
 	sim_time_t read_format;  /* memory.stat: produce the text */
 	sim_time_t read_open;    /* open, read, close a cgroup file, beside that */
 
-	double path_scale; /* all of the above but flush_* takes so many times as long */
+	double path_scale; /* all of the above but lines and flush_* takes so many times as long */
 };
 
 struct sim;

@@ -3,8 +3,12 @@
  * a backup, a build, as the file read of seed 2 has one in each cgroup.
  *
  * The directories of all tasks lie in one file system, under one superblock, and no two tasks share a file.
- * Each file is opened, read page by page, and closed, with a system call each. What of it is still in memory
- * is found; the rest (dentry, inode, pages) is brought in and charged to the task's cgroup.
+ * Each file is looked at by name as often as `stats` says, then opened, read page by page, and closed, with a
+ * system call each. What of it is still in memory is found; the rest (dentry, inode, pages) is brought in and
+ * charged to the task's cgroup.
+ *
+ * tar looks at a file before it reads it and once more afterwards. If its archive is /dev/null it reads none:
+ * `stats: 2, file_pages: 0`, where the second look finds everything.
  */
 #include "models/backing/backing.h"
 #include "models/fs/vfs.h"
@@ -16,7 +20,7 @@ struct tree_read {
 	const char *filesystem, *disk;
 	uint64_t files, file_pages;
 	uint64_t inode;
-	uint32_t passes;
+	uint32_t passes, stats;
 	sim_time_t work;
 };
 
@@ -26,8 +30,10 @@ static const struct option rows[] = {
 	OPTION(struct tree_read, disk, OPT_STRING, .help = "device that it lies on; a RAM disk if none"),
 	OPTION(struct tree_read, files, OPT_U64, .required = true, .min = "1", .max = "10M",
 	       .help = "files of the task's directory"),
-	OPTION(struct tree_read, file_pages, OPT_U64, .fallback = "1", .min = "1", .max = "1M",
-	       .help = "pages of each"),
+	OPTION(struct tree_read, file_pages, OPT_U64, .fallback = "1", .max = "1M",
+	       .help = "pages of each; with 0 none is opened"),
+	OPTION(struct tree_read, stats, OPT_U32, .fallback = "0", .max = "100",
+	       .help = "how often each is looked at by name, fstatat(2), before it is opened"),
 	OPTION(struct tree_read, inode, OPT_BYTES, .fallback = "1200", .min = "256", .max = "4096",
 	       .help = "size of an inode, without the pointer to its owner; the first task's counts",
 	       .source = "ext4 on 6.1, from ground truth E4; 1,184 on 6.12"),
@@ -46,8 +52,12 @@ static bool ends(const void *own)
 static void check(const struct scenario *s, const struct task_options *task, const void *own,
 		  struct complaints *c)
 {
+	const struct tree_read *o = own;
+
 	(void)task;
-	disk_check(s, ((const struct tree_read *)own)->disk, own, "disk", c);
+	if (!o->file_pages && !o->stats)
+		complain(c, option_where(own, "file_pages"), "file_pages: 0 needs `stats`, or nothing is done");
+	disk_check(s, o->disk, own, "disk", c);
 }
 
 static void prepare(struct workload_task *w)
@@ -80,7 +90,6 @@ static bool read_pages(struct task *t, struct workload_task *w, struct vfs_file 
 /* open, read, close */
 static bool read_file(struct task *t, struct workload_task *w, struct vfs_file *file)
 {
-	const struct tree_read *o = w->own;
 	struct memcg *level = NULL;
 
 	cpu_work(t, w->host->costs->syscall);
@@ -93,11 +102,34 @@ static bool read_file(struct task *t, struct workload_task *w, struct vfs_file *
 
 	cpu_work(t, w->host->costs->syscall);
 	vfs_close(t, file);
+	return read;
+}
+
+static bool look_at(struct task *t, struct workload_task *w, struct vfs_file *file)
+{
+	struct memcg *level = NULL;
+
+	cpu_work(t, w->host->costs->syscall);
+	if (vfs_stat(t, w->memcg, file, &level))
+		return true;
+	workload_out_of_memory(w, level);
+	return false;
+}
+
+static bool visit(struct task *t, struct workload_task *w, struct vfs_file *file)
+{
+	const struct tree_read *o = w->own;
+
+	for (uint32_t i = 0; i < o->stats; i++)
+		if (!look_at(t, w, file))
+			return false;
+	if (o->file_pages && !read_file(t, w, file))
+		return false;
 	workload_return(t, w);
 	if (o->work)
 		user_work(t, o->work);
 	w->ops++;
-	return read;
+	return true;
 }
 
 static void run(struct task *t, struct workload_task *w)
@@ -106,7 +138,7 @@ static void run(struct task *t, struct workload_task *w)
 	struct vfs_file *files = w->state;
 
 	for (uint64_t i = 0; i < o->passes * o->files; i++)
-		if (!read_file(t, w, &files[i % o->files]))
+		if (!visit(t, w, &files[i % o->files]))
 			return;
 }
 
