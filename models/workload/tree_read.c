@@ -56,7 +56,8 @@ static void check(const struct scenario *s, const struct task_options *task, con
 
 	(void)task;
 	if (!o->file_pages && !o->stats)
-		complain(c, option_where(own, "file_pages"), "file_pages: 0 needs `stats`, or nothing is done");
+		complain(c, option_where(own, "file_pages"),
+			 "file_pages: 0 needs `stats`, or nothing is done");
 	disk_check(s, o->disk, own, "disk", c);
 }
 
