@@ -3,7 +3,9 @@
  * random, where order and counts must be the same after every step; and several at once, where every item
  * must be in the end on the list of whom it belongs to.
  */
+#include "models/host/slab.h"
 #include "models/list_lru/list_lru_impl.h"
+#include "models/page/page_impl.h"
 #include "sim/engine/random.h"
 #include "tests/host_fixture.h"
 
@@ -439,12 +441,50 @@ static void lists_are_made(void **state)
 	}
 }
 
+/* Memory for one array, and none to wait for: it is the root's, and the child goes offline without any. */
+static void short_of_memory(struct task *t, void *arg)
+{
+	struct host *host = w.f.host;
+	struct memcg *b = memcg_find(host, "/p/a/b");
+	uint32_t bytes = list_lru_array_bytes(host), node = t->cpu->node;
+	uint64_t before = slab_pages(host);
+	struct spinlock lock;
+
+	(void)arg;
+	spin_lock_init(&lock, lock_class(host->sim, "test"));
+	task_sync(t);
+	assert_true(slab_get(t, host, node, bytes));
+	for (uint64_t left = (slab_pages(host) - before) * PAGE_SIZE / bytes - 2; left; left--)
+		assert_true(slab_get(t, host, node, bytes));
+	for (uint32_t n = 0; n < NODES; n++)
+		kernel_frames_boot(host, n, node_free(host, n));
+	spin_lock_irq(t, &lock);
+	task_sync(t);
+	assert_false(list_lru_prepare(t, &w.lru, b));
+	spin_unlock_irq(t, &lock);
+	assert_non_null(list_lru_find(&w.lru, host->cgroups->root->id, 0));
+	assert_null(list_lru_find(&w.lru, b->id, 0));
+	memcg_offline_kmem(t, b, reparent_things);
+}
+
+static void lists_from_the_top(void **state)
+{
+	(void)state;
+	for (size_t i = 1; i < sizeof axes / sizeof *axes; i++) {
+		open_world(axes[i]);
+		fixture_spawn(&w.f, 0, short_of_memory, NULL);
+		fixture_run(&w.f);
+		close_world();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(against_arrays),
 		cmocka_unit_test(together),
 		cmocka_unit_test(lists_are_made),
+		cmocka_unit_test(lists_from_the_top),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

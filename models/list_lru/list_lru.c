@@ -115,16 +115,27 @@ static bool make_of_slab(struct task *t, struct list_lru *lru, const struct memc
 	return true;
 }
 
+/* The highest of m and those above it that have none. */
+static struct memcg *topmost_lacking(const struct list_lru *lru, struct memcg *m)
+{
+	struct memcg *top = NULL;
+
+	for (; m && !list_lru_memcg_find(lru, m->id); m = m->parent)
+		if (lacks_lists(lru, m))
+			top = m;
+	return top;
+}
+
+/* From the top: whoever has lists has a parent with lists, which reparenting counts on when memory is out. */
 bool list_lru_prepare(struct task *t, struct list_lru *lru, struct memcg *m)
 {
-	for (; m && !list_lru_memcg_find(lru, m->id); m = m->parent) {
-		if (!lacks_lists(lru, m))
-			continue;
+	struct memcg *top;
+
+	while ((top = topmost_lacking(lru, m)))
 		if (!t)
-			make(lru, m);
-		else if (!make_of_slab(t, lru, m))
+			make(lru, top);
+		else if (!make_of_slab(t, lru, top))
 			return false;
-	}
 	return true;
 }
 
@@ -195,10 +206,10 @@ bool list_lru_lock(struct task *t, struct list_lru_walk *walk, struct memcg *m, 
 	for (;; m = m->parent) {
 		task_sync(t);
 		walk->memcg = m;
+		if (!m->kmemcg)
+			list_lru_prepare(NULL, walk->lru, m);
 		struct list_lru_memcg *lists = list_lru_memcg_find(walk->lru, m->id);
 
-		if (!lists && !m->kmemcg)
-			lists = make(walk->lru, m);
 		if (lists && lock_of_list(t, walk, lists, irq))
 			return true;
 		if (own_only)

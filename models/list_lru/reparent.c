@@ -61,8 +61,7 @@ static void reparent_under_node_locks(struct task *t, struct list_lru *lru, stru
 	for (uint32_t node = 0; node < lru->host->nr_nodes; node++) {
 		spin_lock_irq(t, &lru->nodes[node].lock);
 		from = list_lru_memcg_find(lru, m->id);
-		list_lru_prepare(t, lru, parent);
-		if (from)
+		if (from) /* so the parent has some, list_lru_prepare() */
 			move_items(t, lru, &from->node[node], parent,
 				   &list_lru_memcg_find(lru, parent->id)->node[node], node);
 		spin_unlock_irq(t, &lru->nodes[node].lock);
@@ -88,7 +87,7 @@ static void reparent_under_list_locks(struct task *t, struct list_lru *lru, stru
 		return;
 	lru->memcgs[m->id] = NULL;
 	lru->nr_memcgs--;
-	list_lru_prepare(t, lru, parent);
+	/* Not missing, list_lru_prepare(). */
 	struct list_lru_memcg *to = list_lru_memcg_find(lru, parent->id);
 
 	for (uint32_t node = 0; node < lru->host->nr_nodes; node++) {
