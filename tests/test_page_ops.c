@@ -134,6 +134,24 @@ static void reclaim(void **state)
 	end(&r);
 }
 
+/*
+ * The second object of the mapping is above the limit, which has room for four pages: the first goes again,
+ * and nothing is given back that never was taken.
+ */
+static void no_memory_for_a_mapping(void **state)
+{
+	struct validate_row killed = { .metric = "memory.events.oom_kill", .entity = "/c" };
+	struct ran r;
+	double v = 0;
+
+	(void)state;
+	run_it(&r,
+	       SCENARIO("v6.12", "objects: [ { at: mapping, bytes: 4000 }, { at: mapping, bytes: 1M } ], "
+				 "steps: [ { op: memory_max, pages: 4 }, { op: anon_fault, pages: 1 } ]"));
+	assert_true(validate_value(r.record, &killed, &v) && v == 1); /* so it was refused */
+	end(&r);
+}
+
 static int modules(void **state)
 {
 	(void)state;
@@ -146,6 +164,7 @@ int main(void)
 		cmocka_unit_test(watching),
 		cmocka_unit_test(values_below_0),
 		cmocka_unit_test(reclaim),
+		cmocka_unit_test(no_memory_for_a_mapping),
 	};
 
 	return cmocka_run_group_tests(tests, modules, NULL);

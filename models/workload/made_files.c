@@ -63,27 +63,31 @@ static void parts_looked_up(const struct host *host, uint32_t bytes[NR_PARTS])
 	bytes[2] = 0;
 }
 
-static bool take_parts(struct task *t, struct memcg *m, struct made_file *f, const uint32_t bytes[NR_PARTS])
+/* The first nr of them. */
+static void give_parts(struct task *t, const struct made_file *f, const uint32_t bytes[NR_PARTS], int nr)
 {
-	uint32_t node = t->cpu->node;
-
-	for (int k = 0; k < NR_PARTS && bytes[k]; k++) {
-		task_sync(t);
-		if (!slab_alloc(t, m, node, NR_SLAB_RECLAIMABLE_B, bytes[k], NULL))
-			return false;
-	}
-	task_sync(t);
-	*f = (struct made_file){ .owner = m->objcg->id, .node = node, .exists = true };
-	return true;
-}
-
-static void give_parts(struct task *t, struct made_file *f, const uint32_t bytes[NR_PARTS])
-{
-	for (int k = 0; k < NR_PARTS && bytes[k]; k++) {
+	for (int k = 0; k < nr && bytes[k]; k++) {
 		task_sync(t);
 		slab_free(t, f->owner, f->node, NR_SLAB_RECLAIMABLE_B, bytes[k]);
 	}
 	task_sync(t);
+}
+
+/* All, or none. */
+static bool take_parts(struct task *t, struct memcg *m, struct made_file *f, const uint32_t bytes[NR_PARTS])
+{
+	struct made_file made = { .owner = m->objcg->id, .node = t->cpu->node, .exists = true };
+
+	for (int k = 0; k < NR_PARTS && bytes[k]; k++) {
+		task_sync(t);
+		if (slab_alloc(t, m, made.node, NR_SLAB_RECLAIMABLE_B, bytes[k], NULL))
+			continue;
+		give_parts(t, &made, bytes, k);
+		return false;
+	}
+	task_sync(t);
+	*f = made;
+	return true;
 }
 
 static void take_writeback(struct task *t, struct host *host, struct made_file *f, struct memcg *m)
@@ -158,13 +162,13 @@ void made_files_forget(struct task *t, struct made_files *files)
 
 		if (!f->exists)
 			continue;
-		give_parts(t, f, bytes);
+		give_parts(t, f, bytes, NR_PARTS);
 		if (f->writeback)
 			put_writeback(t, host, f);
 		*f = (struct made_file){ 0 };
 	}
 	parts_looked_up(host, bytes);
 	if (files->looked_up.exists)
-		give_parts(t, &files->looked_up, bytes);
+		give_parts(t, &files->looked_up, bytes, NR_PARTS);
 	files->looked_up = (struct made_file){ 0 };
 }

@@ -61,32 +61,13 @@ static enum stat_item item_of(const struct kernel_object *o)
 	return o->reclaimable ? NR_SLAB_RECLAIMABLE_B : NR_SLAB_UNRECLAIMABLE_B;
 }
 
-static bool alloc(struct task *t, struct workload_task *w, enum object_at at)
+/* The first nr of them, in the opposite order. */
+static void release_first(struct task *t, struct workload_task *w, enum object_at at, size_t nr)
 {
 	const struct option_list *objects = &((const struct page_ops *)w->own)->objects;
 
-	for (size_t i = 0; i < objects->nr; i++) {
-		const struct kernel_object *o = objects->items[i];
-		struct memcg *level;
-
-		if (o->at != (int)at || !o->bytes)
-			continue;
-		if (!object_charge(t, w->memcg, t->cpu->node, item_of(o), o->bytes, &level)) {
-			workload_out_of_memory(w, level);
-			return false;
-		}
-		task_sync(t);
-	}
-	return true;
-}
-
-/* In the opposite order. */
-static void release(struct task *t, struct workload_task *w, enum object_at at)
-{
-	const struct option_list *objects = &((const struct page_ops *)w->own)->objects;
-
-	for (size_t i = objects->nr; i-- > 0;) {
-		const struct kernel_object *o = objects->items[i];
+	while (nr-- > 0) {
+		const struct kernel_object *o = objects->items[nr];
 		uint32_t objcg = w->memcg->objcg->id;
 
 		if (o->at != (int)at || !o->bytes)
@@ -99,6 +80,32 @@ static void release(struct task *t, struct workload_task *w, enum object_at at)
 	}
 }
 
+static void release(struct task *t, struct workload_task *w, enum object_at at)
+{
+	release_first(t, w, at, ((const struct page_ops *)w->own)->objects.nr);
+}
+
+/* All, or none. */
+static bool alloc(struct task *t, struct workload_task *w, enum object_at at)
+{
+	const struct option_list *objects = &((const struct page_ops *)w->own)->objects;
+
+	for (size_t i = 0; i < objects->nr; i++) {
+		const struct kernel_object *o = objects->items[i];
+		struct memcg *level;
+
+		if (o->at != (int)at || !o->bytes)
+			continue;
+		if (!object_charge(t, w->memcg, t->cpu->node, item_of(o), o->bytes, &level)) {
+			workload_out_of_memory(w, level);
+			release_first(t, w, at, i);
+			return false;
+		}
+		task_sync(t);
+	}
+	return true;
+}
+
 bool page_ops_begin(struct task *t, struct workload_task *w)
 {
 	return alloc(t, w, AT_START);
@@ -108,10 +115,9 @@ bool page_ops_map(struct task *t, struct workload_task *w)
 {
 	struct page_ops_state *s = w->state;
 
-	if (s->has_mapping)
-		return true;
-	s->has_mapping = true;
-	return alloc(t, w, AT_MAPPING);
+	if (!s->has_mapping)
+		s->has_mapping = alloc(t, w, AT_MAPPING);
+	return s->has_mapping;
 }
 
 void page_ops_unmap(struct task *t, struct workload_task *w)
