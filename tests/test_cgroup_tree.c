@@ -124,6 +124,8 @@ static void test_mistakes(void **state)
 	expect("kernel_memory: { percpu: 1GiB }\n", ":6:26: percpu: the host has less memory");
 	expect("kernel_memory: { percpu: 512MiB, slab: 512MiB }\n",
 	       ":6:40: slab: the host has less memory, beside percpu");
+	expect("kernel_memory: { caches: [ { bytes: 8192, objects: 1M } ] }\n",
+	       ":6:26: caches: the host has less memory, beside percpu and slab");
 	/* The same names in different places are no mistake. */
 	char said[256];
 

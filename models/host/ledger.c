@@ -483,6 +483,9 @@ void ledger_check(const struct scenario *s, struct complaints *c)
 		complain(c, option_where(boot, "percpu"), "percpu: the host has less memory");
 	else if (boot->slab >= host->memory - boot->percpu)
 		complain(c, option_where(boot, "slab"), "slab: the host has less memory, beside percpu");
+	else if (slab_boot_bytes(&boot->caches) >= host->memory - boot->percpu - boot->slab)
+		complain(c, option_where(boot, "caches"),
+			 "caches: the host has less memory, beside percpu and slab");
 }
 
 void ledger_start(struct host *host)

@@ -215,6 +215,18 @@ static const struct option rows[] = {
 };
 const struct option_table slab_options = OPTION_TABLE("kernel_memory.caches", struct cache_options, rows);
 
+uint64_t slab_boot_bytes(const struct option_list *caches)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < caches->nr; i++) {
+		const struct cache_options *o = caches->items[i];
+
+		sum += (uint64_t)o->bytes * o->objects;
+	}
+	return sum;
+}
+
 static void fill(struct host *host, const struct cache_options *o)
 {
 	struct slab_state *s = host->slabs;

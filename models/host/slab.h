@@ -49,8 +49,9 @@ void slab_free(struct task *t, uint32_t objcg, uint32_t node, enum stat_item ite
 /* The same after an RCU grace period; what is the root's, and so not charged, at once. In a step. */
 void slab_free_rcu(struct task *t, uint32_t objcg, uint32_t node, enum stat_item item, uint32_t bytes);
 
-uint64_t slab_pages(const struct host *host);  /* meminfo.Slab, in pages */
-extern const struct option_table slab_options; /* an item of kernel_memory.caches */
+uint64_t slab_pages(const struct host *host);               /* meminfo.Slab, in pages */
+extern const struct option_table slab_options;              /* an item of kernel_memory.caches */
+uint64_t slab_boot_bytes(const struct option_list *caches); /* of objects, without what slabs have beside */
 void slab_build(struct host *host, uint64_t boot_bytes, const struct option_list *caches);
 struct slab_rcu *slab_rcu_new(struct host *host);
 struct slab_rcu *slab_rcu(const struct host *host);
