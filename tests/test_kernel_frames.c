@@ -98,6 +98,39 @@ static void page_tables(void **state)
 	run_on(TWO_NODES, 3, tables);
 }
 
+struct same_page {
+	struct fixture f;
+	struct file_object *file;
+};
+
+static void touch_it(struct task *t, void *arg)
+{
+	struct same_page *x = arg;
+
+	assert_int_not_equal(file_touch(t, memcg_find(x->f.host, "/p"), x->file, 0, NULL), FILE_NOMEM);
+}
+
+/* Two tasks find no table for a page that both map: one table is there in the end, and paid for. */
+static void one_table(void **state)
+{
+	struct same_page x = { 0 };
+
+	(void)state;
+	fixture_open(&x.f, TWO_NODES);
+	struct memcg *p = memcg_find(x.f.host, "/p");
+
+	x.file = file_create(x.f.host, 1);
+	for (uint32_t cpu = 0; cpu < 2; cpu++)
+		fixture_spawn(&x.f, cpu, touch_it, &x);
+	sim_run(x.f.run.sim, SIM_SEC);
+	assert_null(sim_error(x.f.run.sim));
+	assert_int_equal(x.f.ended, 2);
+	assert_int_equal(stat_truth(p, NR_PAGETABLE), 1);
+	assert_int_equal(x.f.host->pages->nr_kernel, slab_pages(x.f.host) + 1);
+	assert_true(fixture_holds(&x.f));
+	fixture_close(&x.f);
+}
+
 /* Per-CPU pages lie where their CPU is, the others where mkdir runs, but for what each node has. */
 static void structures_lie(struct task *t, void *arg)
 {
@@ -234,6 +267,7 @@ int main(void)
 		cmocka_unit_test(for_who_may_wait),
 		cmocka_unit_test(many_files),
 		cmocka_unit_test(page_tables),
+		cmocka_unit_test(one_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,12 @@ bool mapping_add_table(struct task *t, struct mapping *mapping, uint64_t table, 
 		kernel_frames_put(host, node, 1);
 		return false;
 	}
+	task_sync(t);
+	if (mapping->tables[table]) { /* pmd_install(): another task was faster */
+		kernel_frames_put(host, node, 1);
+		kmem_uncharge_pages(t, mapping->memcg->objcg->id, 1);
+		return true;
+	}
 	mapping->tables[table] = TABLE_PRESENT;
 	mapping->payers[table] = mapping->memcg->objcg->id;
 	mapping->nodes[table] = (uint16_t)node;
