@@ -13,9 +13,8 @@
  *
  * A page is populated on all possible CPUs at once, from each one's node (pcpu_alloc_pages(), GFP_KERNEL):
  * for what somebody needs now memory is reclaimed, and in the end a process killed. Pages kept ready do
- * without that (__GFP_NORETRY, for which the work item would try once). Whoever allocates holds
- * cgroup_mutex, as he would pcpu_alloc_mutex; what is freed meanwhile may take away what he has populated,
- * and he looks again.
+ * without that (__GFP_NORETRY, for which the work item would try once). pcpu_alloc_mutex is left out: while
+ * somebody waits for frames others may allocate and free, so he looks again.
  */
 #include "models/host/percpu.h"
 
