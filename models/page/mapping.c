@@ -74,8 +74,8 @@ bool mapping_add_table(struct task *t, struct mapping *mapping, uint64_t table, 
 		kernel_frames_put(host, node, 1);
 		return false;
 	}
-	task_sync(t);
 	if (mapping->tables[table]) { /* pmd_install(): another task was faster */
+		task_sync(t);
 		kernel_frames_put(host, node, 1);
 		kmem_uncharge_pages(t, mapping->memcg->objcg->id, 1);
 		return true;
