@@ -2,59 +2,15 @@
  * test_daemons.c - daemons that act on what they read: whom they end, on numbers of which age, and what is
  * recorded of it; memory that is given back by two at once; remarks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "sim/experiment/run.h"
-#include "sim/experiment/validate.h"
-#include "sim/module.h"
+#include "tests/text_run.h"
 
 #define HEAD HEAD_UNTIL("4s")
 #define HEAD_UNTIL(until_)                                                                        \
 	"schema: 1\nscenario: test\nhost: { cpus: 4, nodes: 1, memory: 256MiB }\nkernel: v6.12\n" \
 	"run: { until: " until_ ", sample: 0 }\n"
-
-struct result {
-	struct complaints *complaints;
-	struct scenario_set *set;
-	struct record *record;
-};
-
-static void open_run(struct result *r, const char *text)
-{
-	r->complaints = complaints_new();
-	r->set = scenario_load(&(struct scenario_source){ .path = "test.yaml", .text = text }, r->complaints);
-	if (!r->set)
-		complaints_print(r->complaints, stderr);
-	assert_non_null(r->set);
-	r->record = run_one(&(struct run_setup){ .scenario = scenario_variant(r->set, 0), .seed = 1 });
-	if (!record_ended(r->record)->done)
-		fail_msg("%s", record_ended(r->record)->error);
-	assert_int_equal(record_invariants_broken(r->record), 0);
-}
-
-static void close_run(struct result *r)
-{
-	record_free(r->record);
-	scenario_free(r->set);
-	complaints_free(r->complaints);
-}
-
-static double value(const struct result *r, const char *metric, const char *entity)
-{
-	double v = -1;
-
-	if (!validate_value(r->record, &(struct validate_row){ .metric = metric, .entity = entity }, &v))
-		fail_msg("there is no %s of %s", metric, entity);
-	return v;
-}
 
 /* A grows first and stops; b overtakes it. Who looks late takes b, who remembers takes a. */
 #define TWO                                                                                                 \
@@ -247,14 +203,10 @@ static void remarks_on_what_has_no_effect(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(read_on_demand),
-		cmocka_unit_test(held_back_by_dying_cgroups),
-		cmocka_unit_test(remembered),
-		cmocka_unit_test(first_scan_rate_is_none),
-		cmocka_unit_test(told_by_an_event),
-		cmocka_unit_test(ended_in_the_middle),
-		cmocka_unit_test(autoscaler_by_event),
-		cmocka_unit_test(remarks_on_what_has_no_effect),
+		cmocka_unit_test(read_on_demand),      cmocka_unit_test(held_back_by_dying_cgroups),
+		cmocka_unit_test(remembered),          cmocka_unit_test(first_scan_rate_is_none),
+		cmocka_unit_test(told_by_an_event),    cmocka_unit_test(ended_in_the_middle),
+		cmocka_unit_test(autoscaler_by_event), cmocka_unit_test(remarks_on_what_has_no_effect),
 	};
 
 	if (!modules_init())

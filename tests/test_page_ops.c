@@ -2,57 +2,19 @@
  * test_page_ops.c - updates by page operation, and what watching them adds: against counts that follow from
  * the sizes of the objects.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "sim/experiment/run.h"
-#include "sim/experiment/validate.h"
-#include "sim/module.h"
+#include "tests/text_run.h"
 
 #define SCENARIO(kernel, own)                                                                     \
 	"schema: 1\nscenario: test\nhost: { cpus: 1, nodes: 1, memory: 256MiB }\nkernel: " kernel \
 	"\nrun: { until: done, sample: 0 }\n"                                                     \
 	"cgroups: [ { name: c, memory.swap.max: 0, tasks: [ { workload: page_ops, " own " } ] } ]\n"
 
-struct ran {
-	struct complaints *complaints;
-	struct scenario_set *set;
-	struct record *record;
-};
-
-static void run_it(struct ran *r, const char *text)
-{
-	r->complaints = complaints_new();
-	r->set = scenario_load(&(struct scenario_source){ .path = "test.yaml", .text = text }, r->complaints);
-	if (!r->set)
-		complaints_print(r->complaints, stderr);
-	assert_non_null(r->set);
-	r->record = run_one(&(struct run_setup){ .scenario = scenario_variant(r->set, 0), .seed = 1 });
-	assert_true(record_ended(r->record)->done);
-	assert_int_equal(record_invariants_broken(r->record), 0);
-}
-
-static void end(struct ran *r)
-{
-	record_free(r->record);
-	scenario_free(r->set);
-	complaints_free(r->complaints);
-}
-
-static int value(const struct ran *r, const char *metric, const char *name)
+static int of(const struct result *r, const char *metric, const char *name)
 {
 	char entity[64];
-	double v = NAN;
 
 	snprintf(entity, sizeof entity, "page_ops/%s", name);
-	if (!validate_value(r->record, &(struct validate_row){ .metric = metric, .entity = entity }, &v))
-		fail_msg("there is no %s of %s", metric, entity);
-	return (int)v;
+	return (int)value(r, metric, entity);
 }
 
 #define WATCHED(bytes)                                                                                 \
@@ -67,17 +29,17 @@ static int value(const struct ran *r, const char *metric, const char *name)
  */
 static void watching(void **state)
 {
-	struct ran r;
+	struct result r;
 
 	(void)state;
-	run_it(&r, SCENARIO("v6.12", WATCHED("3897")));
-	assert_int_equal(value(&r, "page_ops.state_calls", "anon_dontneed"), 8);
-	assert_int_equal(value(&r, "page_ops.state_absval", "anon_dontneed"), 8);
-	assert_int_equal(value(&r, "page_ops.event_calls", "anon_dontneed"), 0);
-	end(&r);
-	run_it(&r, SCENARIO("v6.12", WATCHED("3896")));
-	assert_int_equal(value(&r, "page_ops.state_calls", "anon_dontneed"), 0);
-	end(&r);
+	open_run(&r, SCENARIO("v6.12", WATCHED("3897")));
+	assert_int_equal(of(&r, "page_ops.state_calls", "anon_dontneed"), 8);
+	assert_int_equal(of(&r, "page_ops.state_absval", "anon_dontneed"), 8);
+	assert_int_equal(of(&r, "page_ops.event_calls", "anon_dontneed"), 0);
+	close_run(&r);
+	open_run(&r, SCENARIO("v6.12", WATCHED("3896")));
+	assert_int_equal(of(&r, "page_ops.state_calls", "anon_dontneed"), 0);
+	close_run(&r);
 }
 
 /* Page tables go in one update of MEMCG_KMEM, which a reader takes for -1; from 6.14 on RCU has them. */
@@ -85,20 +47,20 @@ static void values_below_0(void **state)
 {
 	static const char steps[] = "steps: [ { op: anon_fault, name: first, pages: 5, stride: 512 }, "
 				    "{ op: anon_exit }, { op: anon_exit, name: later, pause: 1s } ]";
-	struct ran r;
+	struct result r;
 	char text[1024];
 
 	(void)state;
 	snprintf(text, sizeof text, SCENARIO("v6.12", "%s"), steps);
-	run_it(&r, text);
-	assert_int_equal(value(&r, "page_ops.state_calls", "anon_exit"), 1);
-	assert_int_equal(value(&r, "page_ops.state_absval", "anon_exit"), 5);
-	assert_int_equal(value(&r, "page_ops.state_read", "anon_exit"), 1);
-	end(&r);
+	open_run(&r, text);
+	assert_int_equal(of(&r, "page_ops.state_calls", "anon_exit"), 1);
+	assert_int_equal(of(&r, "page_ops.state_absval", "anon_exit"), 5);
+	assert_int_equal(of(&r, "page_ops.state_read", "anon_exit"), 1);
+	close_run(&r);
 	snprintf(text, sizeof text, SCENARIO("v6.18", "%s"), steps);
-	run_it(&r, text);
-	assert_int_equal(value(&r, "page_ops.state_calls", "anon_exit"), 0);
-	end(&r);
+	open_run(&r, text);
+	assert_int_equal(of(&r, "page_ops.state_calls", "anon_exit"), 0);
+	close_run(&r);
 }
 
 /*
@@ -110,28 +72,28 @@ static void reclaim(void **state)
 	static const char steps[] =
 		"steps: [ { op: memory_max, pages: 1024 }, { op: file_read, name: fill, pages: 2048 }, "
 		"{ op: file_read, from: 4096, pages: 1024 } ]";
-	struct ran r;
+	struct result r;
 	char text[1024];
 	int nodes, batches, taken;
 
 	(void)state;
 	snprintf(text, sizeof text, SCENARIO("v6.1", "%s"), steps);
-	run_it(&r, text);
-	batches = (value(&r, "page_ops.event_calls", "file_read") - 1024) / 3;
-	taken = (value(&r, "page_ops.event_absval", "file_read") - 1024) / 3;
+	open_run(&r, text);
+	batches = (of(&r, "page_ops.event_calls", "file_read") - 1024) / 3;
+	taken = (of(&r, "page_ops.event_absval", "file_read") - 1024) / 3;
 	/* Each page read: NR_FILE_PAGES and its list, in batches of 15; each taken: NR_FILE_PAGES. */
-	nodes = value(&r, "page_ops.lruvec_calls", "file_read") - 1024 - 1024 - taken - batches;
+	nodes = of(&r, "page_ops.lruvec_calls", "file_read") - 1024 - 1024 - taken - batches;
 	assert_in_range(nodes, 16 - 15, 16 + 15 + 3); /* and lumps of slab statistics */
 	assert_true(batches >= 5 * 17 && taken >= 1024 - 57);
-	end(&r);
+	close_run(&r);
 	snprintf(text, sizeof text, SCENARIO("v6.12", "%s"), steps);
-	run_it(&r, text);
-	batches = value(&r, "page_ops.event_calls", "file_read") / 2;
-	taken = value(&r, "page_ops.event_absval", "file_read") / 2;
-	nodes = value(&r, "page_ops.lruvec_calls", "file_read") - 1024 - 1024 - taken - 2 * batches;
+	open_run(&r, text);
+	batches = of(&r, "page_ops.event_calls", "file_read") / 2;
+	taken = of(&r, "page_ops.event_absval", "file_read") / 2;
+	nodes = of(&r, "page_ops.lruvec_calls", "file_read") - 1024 - 1024 - taken - 2 * batches;
 	assert_in_range(nodes + 31, 0, 31 + 3);
 	assert_true(batches >= 5 * 17 && taken >= 1024 - 57);
-	end(&r);
+	close_run(&r);
 }
 
 /*
@@ -141,15 +103,15 @@ static void reclaim(void **state)
 static void no_memory_for_a_mapping(void **state)
 {
 	struct validate_row killed = { .metric = "memory.events.oom_kill", .entity = "/c" };
-	struct ran r;
+	struct result r;
 	double v = 0;
 
 	(void)state;
-	run_it(&r,
-	       SCENARIO("v6.12", "objects: [ { at: mapping, bytes: 4000 }, { at: mapping, bytes: 1M } ], "
-				 "steps: [ { op: memory_max, pages: 4 }, { op: anon_fault, pages: 1 } ]"));
+	open_run(&r,
+		 SCENARIO("v6.12", "objects: [ { at: mapping, bytes: 4000 }, { at: mapping, bytes: 1M } ], "
+				   "steps: [ { op: memory_max, pages: 4 }, { op: anon_fault, pages: 1 } ]"));
 	assert_true(validate_value(r.record, &killed, &v) && v == 1); /* so it was refused */
-	end(&r);
+	close_run(&r);
 }
 
 static int modules(void **state)

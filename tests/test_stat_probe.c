@@ -6,16 +6,8 @@
  * visits those.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
-#include "sim/experiment/run.h"
-#include "sim/experiment/validate.h"
-#include "sim/module.h"
+#include "tests/text_run.h"
 
 #define SCENARIO(kernel, series)                                                                  \
 	"schema: 1\nscenario: test\nhost: { cpus: 1, nodes: 1, memory: 256MiB }\nkernel: " kernel \
@@ -23,40 +15,12 @@
 	"cgroups: [ { name: p, children: [ { name: a }, { name: b } ] } ]\n"                      \
 	"tasks: [ { workload: stat_probe, steps: 250, memory: 4096, series: [ " series " ] } ]\n"
 
-struct probed {
-	struct complaints *complaints;
-	struct scenario_set *set;
-	struct record *record;
-};
-
-static void probe(struct probed *r, const char *text)
-{
-	r->complaints = complaints_new();
-	r->set = scenario_load(&(struct scenario_source){ .path = "test.yaml", .text = text }, r->complaints);
-	if (!r->set)
-		complaints_print(r->complaints, stderr);
-	assert_non_null(r->set);
-	r->record = run_one(&(struct run_setup){ .scenario = scenario_variant(r->set, 0), .seed = 1 });
-	assert_true(record_ended(r->record)->done);
-	assert_int_equal(record_invariants_broken(r->record), 0);
-}
-
-static void end(struct probed *r)
-{
-	record_free(r->record);
-	scenario_free(r->set);
-	complaints_free(r->complaints);
-}
-
-static double value(const struct probed *r, const char *metric, const char *name)
+static double of(const struct result *r, const char *metric, const char *name)
 {
 	char entity[64];
-	double v = NAN;
 
 	snprintf(entity, sizeof entity, "stat_probe/%s", name);
-	if (!validate_value(r->record, &(struct validate_row){ .metric = metric, .entity = entity }, &v))
-		fail_msg("there is no %s of %s", metric, entity);
-	return v;
+	return value(r, metric, entity);
 }
 
 #define ALONE "{ name: alone, step: 2, worker: /p/a, target: /p/a }"
@@ -72,73 +36,73 @@ static double value(const struct probed *r, const char *metric, const char *name
 /* Four updates a page, 130 to a flush, of whatever cgroup; every flush visits everybody. */
 static void of_the_machine(void **state)
 {
-	struct probed r;
+	struct result r;
 
 	(void)state;
-	probe(&r, SCENARIO("v6.1", ALL));
-	assert_true(fabs(value(&r, "stat_probe.gap_mean", "alone") - 130 / 4.) < 2);
-	assert_true(value(&r, "stat_probe.pairs_per_flush", "alone") == 3);
+	open_run(&r, SCENARIO("v6.1", ALL));
+	assert_true(fabs(of(&r, "stat_probe.gap_mean", "alone") - 130 / 4.) < 2);
+	assert_true(of(&r, "stat_probe.pairs_per_flush", "alone") == 3);
 	/* The neighbour waits: CPU time puts it on the list too, but moves nothing else. */
-	assert_true(fabs(value(&r, "stat_probe.gap_mean", "idle") - 130 / 4.) < 2);
-	assert_true(value(&r, "stat_probe.pairs_per_flush", "idle") == 4);
-	assert_true(value(&r, "stat_probe.pairs_per_flush", "idle-root") == 4);
-	assert_true(value(&r, "stat_probe.stale_max", "idle-b") == 0);
+	assert_true(fabs(of(&r, "stat_probe.gap_mean", "idle") - 130 / 4.) < 2);
+	assert_true(of(&r, "stat_probe.pairs_per_flush", "idle") == 4);
+	assert_true(of(&r, "stat_probe.pairs_per_flush", "idle-root") == 4);
+	assert_true(of(&r, "stat_probe.stale_max", "idle-b") == 0);
 	/* What the neighbour does makes half of the gap. */
-	assert_true(fabs(value(&r, "stat_probe.gap_mean", "both") - 130 / 4.) < 4);
-	assert_true(fabs(value(&r, "stat_probe.gap_mean_own", "both") - 130 / 8.) < 2);
-	end(&r);
+	assert_true(fabs(of(&r, "stat_probe.gap_mean", "both") - 130 / 4.) < 4);
+	assert_true(fabs(of(&r, "stat_probe.gap_mean_own", "both") - 130 / 8.) < 2);
+	close_run(&r);
 }
 
 /* Three updates a page, in batches of 64, more than one; of the cgroup that is read and what is below. */
 static void of_the_cgroup(void **state)
 {
-	struct probed r;
+	struct result r;
 
 	(void)state;
-	probe(&r, SCENARIO("v6.12", ALL));
-	double gap = value(&r, "stat_probe.gap_mean", "alone");
+	open_run(&r, SCENARIO("v6.12", ALL));
+	double gap = of(&r, "stat_probe.gap_mean", "alone");
 
 	assert_true(gap >= 128 / 3. && gap < 128 / 3. + 31 / 3. + 2);
-	assert_true(value(&r, "stat_probe.pairs_per_flush", "alone") == 1);
-	assert_true(value(&r, "stat_probe.pairs_per_flush", "idle") == 1);
-	assert_true(value(&r, "stat_probe.pairs_per_flush", "idle-root") == 4);
-	assert_true(value(&r, "stat_probe.jumps", "idle-b") == 0);
-	assert_true(value(&r, "stat_probe.flushes", "idle-b") == 0);
+	assert_true(of(&r, "stat_probe.pairs_per_flush", "alone") == 1);
+	assert_true(of(&r, "stat_probe.pairs_per_flush", "idle") == 1);
+	assert_true(of(&r, "stat_probe.pairs_per_flush", "idle-root") == 4);
+	assert_true(of(&r, "stat_probe.jumps", "idle-b") == 0);
+	assert_true(of(&r, "stat_probe.flushes", "idle-b") == 0);
 	/* The neighbour changes nothing for the leaf; the parent has the updates of both. */
-	assert_true(fabs(value(&r, "stat_probe.gap_mean_own", "both") - gap) < 3);
-	assert_true(fabs(value(&r, "stat_probe.gap_mean", "both-p") - gap) < 6);
-	assert_true(value(&r, "stat_probe.pairs_per_flush", "both-p") == 3);
-	end(&r);
+	assert_true(fabs(of(&r, "stat_probe.gap_mean_own", "both") - gap) < 3);
+	assert_true(fabs(of(&r, "stat_probe.gap_mean", "both-p") - gap) < 6);
+	assert_true(of(&r, "stat_probe.pairs_per_flush", "both-p") == 3);
+	close_run(&r);
 }
 
 /* From 6.16 on CPU time has a tree of its own: who only waits is not flushed with memory statistics. */
 static void cpu_time_has_its_own_tree(void **state)
 {
-	struct probed r;
+	struct result r;
 
 	(void)state;
-	probe(&r, SCENARIO("v6.18", IDLE));
+	open_run(&r, SCENARIO("v6.18", IDLE));
 	/* Once for the page of the neighbour that was still in the folio batch. */
-	double flushes = value(&r, "stat_probe.flushes", "idle-root");
+	double flushes = of(&r, "stat_probe.flushes", "idle-root");
 
 	assert_true(flushes > 8);
-	assert_true(value(&r, "stat_probe.pairs", "idle-root") <= 3 * flushes + 1);
-	end(&r);
+	assert_true(of(&r, "stat_probe.pairs", "idle-root") <= 3 * flushes + 1);
+	close_run(&r);
 }
 
 /* Charges come out of a stock of 64 pages: the counter runs ahead of what is used by one stock at most. */
 static void the_counter_runs_ahead(void **state)
 {
-	struct probed r;
+	struct result r;
 
 	(void)state;
-	probe(&r, SCENARIO("v6.1", ALONE));
-	double least = value(&r, "stat_probe.current_min", "alone");
-	double most = value(&r, "stat_probe.current_max", "alone");
+	open_run(&r, SCENARIO("v6.1", ALONE));
+	double least = of(&r, "stat_probe.current_min", "alone");
+	double most = of(&r, "stat_probe.current_max", "alone");
 
 	assert_true(least <= 0 && most >= 0);
 	assert_true(most - least >= 60 && most - least < 64);
-	end(&r);
+	close_run(&r);
 }
 
 static int modules(void **state)

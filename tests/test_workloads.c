@@ -2,56 +2,13 @@
  * test_workloads.c - workloads by their results: which pages they read, what a pass records, whose turn it
  * is, and what a service and a memory hog say of themselves.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "sim/experiment/run.h"
-#include "sim/experiment/validate.h"
-#include "sim/module.h"
+#include "tests/text_run.h"
 
 #define HEAD                                                                                     \
 	"schema: 1\nscenario: test\nhost: { cpus: 2, nodes: 1, memory: 256MiB }\nkernel: v6.1\n" \
 	"run: { until: done, sample: 0 }\n"
-
-struct result {
-	struct complaints *complaints;
-	struct scenario_set *set;
-	struct record *record;
-};
-
-static void open_run(struct result *r, const char *text)
-{
-	r->complaints = complaints_new();
-	r->set = scenario_load(&(struct scenario_source){ .path = "test.yaml", .text = text }, r->complaints);
-	if (!r->set)
-		complaints_print(r->complaints, stderr);
-	assert_non_null(r->set);
-	r->record = run_one(&(struct run_setup){ .scenario = scenario_variant(r->set, 0), .seed = 1 });
-	if (!record_ended(r->record)->done)
-		fail_msg("%s", record_ended(r->record)->error);
-	assert_int_equal(record_invariants_broken(r->record), 0);
-}
-
-static void close_run(struct result *r)
-{
-	record_free(r->record);
-	scenario_free(r->set);
-	complaints_free(r->complaints);
-}
-
-static double value(const struct result *r, const char *metric, const char *entity)
-{
-	double v = -1;
-
-	if (!validate_value(r->record, &(struct validate_row){ .metric = metric, .entity = entity }, &v))
-		fail_msg("there is no %s of %s", metric, entity);
-	return v;
-}
 
 /* Three times through a file that fits, and then one that does not. */
 static void passes_of_a_file(void **state)
