@@ -61,12 +61,12 @@ static void random_steps(struct task *t, void *arg)
 	struct trial *x = arg;
 	struct host *host = &x->rig->host;
 	uint64_t seed = 1;
-	sim_time_t alone;
+	sim_time_t alone = 0;
 
 	for (uint32_t i = 0; i < CHILDREN; i++)
 		join(t, x, i);
-	for (uint32_t i = 0; i < 2;
-	     i++) { /* lines are where they will be; then the first, which passes nobody */
+	/* Lines are where they will be after one; the second passes nobody. */
+	for (uint32_t i = 0; i < 2; i++) {
 		alone = flush(t, x->child[x->listed[x->nr - 1]]);
 		leave(x, x->nr - 1);
 	}
