@@ -4,6 +4,7 @@
  */
 #include "sim/results/record_rows.h"
 #include "tests/host_fixture.h"
+#include "tests/text_run.h"
 
 #include "models/cgroup/life.h"
 
@@ -65,7 +66,7 @@ static void test_line(void **state)
 	assert_true(least > 60);
 }
 
-static double value(const struct record *r, const char *metric, const char *entity)
+static double value_of(const struct record *r, const char *metric, const char *entity)
 {
 	for (uint32_t i = 0; i < r->nr_values; i++)
 		if (!strcmp(r->metrics[r->values[i].metric].name, metric) &&
@@ -76,26 +77,12 @@ static double value(const struct record *r, const char *metric, const char *enti
 
 static struct record *run_whole(const char *rest)
 {
-	struct complaints *c = complaints_new();
 	char whole[800];
-	struct scenario_set *set;
-	struct record *r;
 
-	assert_true(modules_init());
 	snprintf(whole, sizeof whole,
 		 "schema: 1\nscenario: test\nkernel: v6.12\nhost: { cpus: 2, nodes: 1, memory: 256MiB }\n%s",
 		 rest);
-	set = scenario_load(&(struct scenario_source){ .path = "test.yaml", .text = whole }, c);
-	if (!set)
-		complaints_print(c, stderr);
-	assert_non_null(set);
-	r = run_one(&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
-	if (!record_ended(r)->done)
-		fail_msg("%s", record_ended(r)->error);
-	assert_int_equal(record_invariants_broken(r), 0);
-	scenario_free(set);
-	complaints_free(c);
-	return r;
+	return run_text(whole);
 }
 
 /* What is all pinned ends at a limit, on the day that rate and size give: nobody is there to be killed. */
@@ -105,17 +92,17 @@ static void test_end(void **state)
 				     "tasks: [ { workload: cgroup_churn, parent: /p, rate: 1, lifetime: 1s,\n"
 				     "           pages: 0, pinned: 100%, until_refused: true } ]\n"
 				     "run: { until: done }\n");
-	double made = value(r, "cgroup.made", "all");
+	double made = value_of(r, "cgroup.made", "all");
 
 	(void)state;
 	assert_true(made > 100 && made < 1000);
-	assert_int_equal(value(r, "cgroup.refused", "ENOMEM: limit"), 1);
-	assert_int_equal(value(r, "cgroup.refused", "ENOSPC: no id"), -1);
-	assert_int_equal(value(r, "nr_dying_descendants", "/"), made);
-	assert_int_equal(value(r, "cgroup.leftover.pinned", "all"), made);
+	assert_int_equal(value_of(r, "cgroup.refused", "ENOMEM: limit"), 1);
+	assert_int_equal(value_of(r, "cgroup.refused", "ENOSPC: no id"), -1);
+	assert_int_equal(value_of(r, "nr_dying_descendants", "/"), made);
+	assert_int_equal(value_of(r, "cgroup.leftover.pinned", "all"), made);
 	/* One a second, at random. */
-	assert_true(value(r, "cgroup.refused_at", "ENOMEM: limit") > 0.8e9 * made);
-	assert_true(value(r, "cgroup.refused_at", "ENOMEM: limit") < 1.2e9 * made);
+	assert_true(value_of(r, "cgroup.refused_at", "ENOMEM: limit") > 0.8e9 * made);
+	assert_true(value_of(r, "cgroup.refused_at", "ENOMEM: limit") < 1.2e9 * made);
 	record_free(r);
 }
 
@@ -129,12 +116,12 @@ static void test_forgotten(void **state)
 		"run: { until: 30s }\n");
 
 	(void)state;
-	assert_int_equal(value(r, "nr_dying_descendants", "/"), 0);
-	assert_true(value(r, "cgroup.leftover.empty", "all") > 700);
-	assert_true(value(r, "cgroup.leftover.empty", "all") < 800);
-	assert_int_equal(value(r, "cgroup.made", "all"), 1000);
-	assert_int_equal(value(r, "cgroup.made", "all"),
-			 value(r, "cgroup.removed", "all") + value(r, "nr_descendants", "/"));
+	assert_int_equal(value_of(r, "nr_dying_descendants", "/"), 0);
+	assert_true(value_of(r, "cgroup.leftover.empty", "all") > 700);
+	assert_true(value_of(r, "cgroup.leftover.empty", "all") < 800);
+	assert_int_equal(value_of(r, "cgroup.made", "all"), 1000);
+	assert_int_equal(value_of(r, "cgroup.made", "all"),
+			 value_of(r, "cgroup.removed", "all") + value_of(r, "nr_descendants", "/"));
 	record_free(r);
 }
 

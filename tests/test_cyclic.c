@@ -8,18 +8,9 @@
  * tables are walked again; a page that reclaim cannot free because a batch has it is unmapped all the same;
  * and one such is tried twice.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "sim/experiment/run.h"
-#include "sim/experiment/validate.h"
-#include "sim/module.h"
+#include "tests/text_run.h"
 
 #define PASSES 5
 
@@ -54,14 +45,13 @@ static const struct course courses[] = {
 
 static void expect(const struct record *r, const char *metric, const char *pass, double count)
 {
-	double value = -1;
+	double own = value(r, metric, pass);
 
-	assert_true(validate_value(r, &(struct validate_row){ .metric = metric, .entity = pass }, &value));
-	if (value < count - 3 || value > count + 3)
-		fail_msg("%s of %s: %g, a kernel has %g", metric, pass, value, count);
+	if (own < count - 3 || own > count + 3)
+		fail_msg("%s of %s: %g, a kernel has %g", metric, pass, own, count);
 }
 
-static struct scenario_set *load(const struct course *c, struct complaints *complaints)
+static struct record *run_course(const struct course *c)
 {
 	char text[1024];
 
@@ -73,13 +63,7 @@ static struct scenario_set *load(const struct course *c, struct complaints *comp
 		 "  { workload: file_churn, name: r, via: mmap, pages: 4506, passes: 5, kernel_memory: %s } "
 		 "] } ]\n",
 		 c->kernel, c->kernel_memory);
-	struct scenario_set *set = scenario_load(
-		&(struct scenario_source){ .path = "test.yaml", .text = text }, complaints);
-
-	if (!set)
-		complaints_print(complaints, stderr);
-	assert_non_null(set);
-	return set;
+	return run_text(text);
 }
 
 static void takes_the_kernels_course(void **state)
@@ -87,13 +71,8 @@ static void takes_the_kernels_course(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
 		const struct course *c = &courses[i];
-		struct complaints *complaints = complaints_new();
-		struct scenario_set *set = load(c, complaints);
-		struct record *r = run_one(
-			&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
+		struct record *r = run_course(c);
 
-		assert_true(record_ended(r)->done);
-		assert_int_equal(record_invariants_broken(r), 0);
 		for (int p = 0; p < PASSES; p++) {
 			char pass[32];
 
@@ -105,15 +84,7 @@ static void takes_the_kernels_course(void **state)
 			expect(r, "pass.active_file", pass, c->active[p]);
 		}
 		record_free(r);
-		scenario_free(set);
-		complaints_free(complaints);
 	}
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	return modules_init() ? 0 : -1;
 }
 
 int main(void)
@@ -122,5 +93,5 @@ int main(void)
 		cmocka_unit_test(takes_the_kernels_course),
 	};
 
-	return cmocka_run_group_tests(tests, setup, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,16 +24,16 @@
 
 static void read_on_demand(void **state)
 {
-	struct result r;
+	struct record *r;
 
 	(void)state;
-	open_run(&r, TWO "reading: on_demand }\n");
-	assert_true(value(&r, "daemon.kills", "d") == 1);
-	assert_true(value(&r, "decision.wrong", "victim:d") == 0);
+	r = run_text(TWO "reading: on_demand }\n");
+	assert_true(value(r, "daemon.kills", "d") == 1);
+	assert_true(value(r, "decision.wrong", "victim:d") == 0);
 	/* All of b is free again. */
-	assert_true(value(&r, "memory.current", "/b") < 64 * 4096 * 4);
-	assert_true(value(&r, "memory.current", "/a") >= 8192 * 4096.0);
-	close_run(&r);
+	assert_true(value(r, "memory.current", "/b") < 64 * 4096 * 4);
+	assert_true(value(r, "memory.current", "/a") >= 8192 * 4096.0);
+	record_free(r);
 }
 
 /* Ten cgroups leave pages that something keeps for ever: who allows for nine waits for ever, too. */
@@ -44,85 +44,85 @@ static void held_back_by_dying_cgroups(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		char text[2048];
-		struct result r;
+		struct record *r;
 
 		snprintf(text, sizeof text,
 			 TWO "reading: on_demand, dying: %s }\n"
 			     " - { workload: cgroup_churn, rate: 100, lifetime: 10ms, pinned: 100%%,\n"
 			     "     most: 10 }\n",
 			 most[i]);
-		open_run(&r, text);
-		assert_true(value(&r, "nr_dying_descendants", "/") == 10);
-		assert_true(value(&r, "daemon.kills", "d") == !i);
-		assert_true(value(&r, "daemon.held_back", "d") > 10 || !i);
-		assert_true(value(&r, "daemon.held_back", "d") == 0 || i);
-		close_run(&r);
+		r = run_text(text);
+		assert_true(value(r, "nr_dying_descendants", "/") == 10);
+		assert_true(value(r, "daemon.kills", "d") == !i);
+		assert_true(value(r, "daemon.held_back", "d") > 10 || !i);
+		assert_true(value(r, "daemon.held_back", "d") == 0 || i);
+		record_free(r);
 	}
 }
 
 static void remembered(void **state)
 {
-	struct result r;
+	struct record *r;
 
 	(void)state;
 	/* At 1 s both are read, and not again; the daemon is told by an old sum and takes nobody... */
-	open_run(&r, TWO "reading: cached, refresh: 1h, start: 1s }\n");
-	assert_true(value(&r, "daemon.kills", "d") == 0);
-	assert_true(value(&r, "decision.missed", "trigger:d") > 10);
-	assert_true(value(&r, "decision.needless", "trigger:d") == 0);
-	close_run(&r);
+	r = run_text(TWO "reading: cached, refresh: 1h, start: 1s }\n");
+	assert_true(value(r, "daemon.kills", "d") == 0);
+	assert_true(value(r, "decision.missed", "trigger:d") > 10);
+	assert_true(value(r, "decision.needless", "trigger:d") == 0);
+	record_free(r);
 	/* ... and read at each second second, at 1 and 3 s, it is late but right. */
-	open_run(&r, TWO "reading: cached, refresh: 2s, start: 1s }\n");
-	assert_true(value(&r, "daemon.kills", "d") == 1);
-	assert_true(value(&r, "decision.wrong", "victim:d") == 0);
-	assert_true(value(&r, "decision.missed", "trigger:d") > 0);
-	close_run(&r);
+	r = run_text(TWO "reading: cached, refresh: 2s, start: 1s }\n");
+	assert_true(value(r, "daemon.kills", "d") == 1);
+	assert_true(value(r, "decision.wrong", "victim:d") == 0);
+	assert_true(value(r, "decision.missed", "trigger:d") > 0);
+	record_free(r);
 }
 
 /* The scan rate needs two readings: the first in the list goes. */
 static void first_scan_rate_is_none(void **state)
 {
-	struct result r;
+	struct record *r;
 
 	(void)state;
-	open_run(&r,
-		 HEAD "cgroups:\n"
-		      " - { name: a, tasks: [ { workload: memhog, name: first, pages: 16, hold: ever } ] }\n"
-		      " - { name: b, tasks: [ { workload: memhog, pages: 16384, hold: ever } ] }\n"
-		      "tasks: [ { workload: oom_daemon, name: d, candidates: [ a, b ], when: anon, "
-		      "limit: 16MiB, by: pgscan, "
-		      "kills: 1 } ]\n");
-	assert_true(value(&r, "memory.current", "/a") <= 4096 * 64 * 4); /* stocks */
-	assert_true(value(&r, "memhog.dead", "first") == 1);
-	assert_true(value(&r, "memory.current", "/b") > 4096.0 * 16000);
-	close_run(&r);
+	r = run_text(HEAD
+		     "cgroups:\n"
+		     " - { name: a, tasks: [ { workload: memhog, name: first, pages: 16, hold: ever } ] }\n"
+		     " - { name: b, tasks: [ { workload: memhog, pages: 16384, hold: ever } ] }\n"
+		     "tasks: [ { workload: oom_daemon, name: d, candidates: [ a, b ], when: anon, "
+		     "limit: 16MiB, by: pgscan, "
+		     "kills: 1 } ]\n");
+	assert_true(value(r, "memory.current", "/a") <= 4096 * 64 * 4); /* stocks */
+	assert_true(value(r, "memhog.dead", "first") == 1);
+	assert_true(value(r, "memory.current", "/b") > 4096.0 * 16000);
+	record_free(r);
 }
 
 /* An event wakes it within 10 ms, though it polls nothing. */
 static void told_by_an_event(void **state)
 {
-	struct result r;
+	struct record *r;
 
 	(void)state;
-	open_run(&r, HEAD "cgroups: [ { name: a, memory.high: 16MiB, memory.swap.max: 0, tasks: [ { "
+	r = run_text(HEAD "cgroups: [ { name: a, memory.high: 16MiB, memory.swap.max: 0, tasks: [ { "
 			  "workload: memhog, pages: 8192, "
 			  "hold: ever } ] } ]\n"
 			  "tasks: [ { workload: eviction_manager, name: d, watch: a, candidates: a, when: "
 			  "current, limit: 16MiB, "
 			  "by: current, reading: event, kills: 1 } ]\n");
-	assert_true(value(&r, "daemon.kills", "d") == 1);
-	assert_true(value(&r, "daemon.overshoot.max", "d") < 1024);
-	assert_true(value(&r, "memory.peak", "/a") < 24 * 1048576.0);
-	close_run(&r);
+	assert_true(value(r, "daemon.kills", "d") == 1);
+	assert_true(value(r, "daemon.overshoot.max", "d") < 1024);
+	assert_true(value(r, "memory.peak", "/a") < 24 * 1048576.0);
+	record_free(r);
 }
 
 /* Tasks that are ended while they give their memory back themselves: each page and table goes once. */
 static void ended_in_the_middle(void **state)
 {
-	struct result r;
+	struct record *r;
 
 	(void)state;
-	open_run(&r, HEAD_UNTIL("700ms") "cgroups: [ { name: \"j{1..12}\", tasks: [ { workload: anon_churn, "
+	r = run_text(HEAD_UNTIL("700ms") "cgroups: [ { name: \"j{1..12}\", tasks: [ { workload: anon_churn, "
 					 "count: 2, "
 					 "pages: 2048, work: 2us, pause: { exponential: "
 					 "1ms } } ] } ]\n"
@@ -130,30 +130,30 @@ static void ended_in_the_middle(void **state)
 					 "when: current, "
 					 "limit: 4KiB, by: current, "
 					 "interval: 37ms, settle: 0s } ]\n");
-	assert_true(value(&r, "daemon.kills", "d") == 12);
+	assert_true(value(r, "daemon.kills", "d") == 12);
 	for (int i = 1; i <= 12; i++) {
 		char path[16];
 
 		snprintf(path, sizeof path, "/j%d", i);
-		assert_true(value(&r, "memory.current", path) <= 64 * 4 * 4096.0); /* stocks */
+		assert_true(value(r, "memory.current", path) <= 64 * 4 * 4096.0); /* stocks */
 	}
-	close_run(&r);
+	record_free(r);
 }
 
 /* The old limit, the event, one delay: then all fits. */
 static void autoscaler_by_event(void **state)
 {
-	struct result r;
+	struct record *r;
 
 	(void)state;
-	open_run(&r, HEAD "cgroups: [ { name: a, memory.high: 16MiB, memory.swap.max: 0, tasks: [ { "
+	r = run_text(HEAD "cgroups: [ { name: a, memory.high: 16MiB, memory.swap.max: 0, tasks: [ { "
 			  "workload: memhog, name: hog, pages: "
 			  "8192, hold: ever } ] } ]\n"
 			  "tasks: [ { workload: autoscaler, name: s, watch: a, reading: event, delay: 500ms, "
 			  "step: 32MiB } ]\n");
-	assert_true(value(&r, "autoscaler.raises", "s") == 1);
-	assert_true(value(&r, "task.ops", "hog") == 8192);
-	close_run(&r);
+	assert_true(value(r, "autoscaler.raises", "s") == 1);
+	assert_true(value(r, "task.ops", "hog") == 8192);
+	record_free(r);
 }
 
 static char *remarks(const char *text)

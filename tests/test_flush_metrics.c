@@ -2,18 +2,10 @@
  * test_flush_metrics.c - what is recorded of flushes: the worker's period with its lag, how long flushes of
  * the root and of subtrees take and how many there were, and reads that flush themselves.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "sim/experiment/run.h"
-#include "sim/experiment/validate.h"
-#include "sim/module.h"
 #include "sim/results/record_rows.h"
+#include "tests/text_run.h"
 
 #define TEXT(flush)                                                                                       \
 	"schema: 1\nscenario: test\nhost: { cpus: 4, nodes: 1, memory: 256MiB }\nkernel: v6.6\n"          \
@@ -24,25 +16,11 @@
 
 static struct record *run(const char *text)
 {
-	struct complaints *complaints = complaints_new();
-	struct scenario_set *set = scenario_load(
-		&(struct scenario_source){ .path = "test.yaml", .text = text }, complaints);
-
-	if (!set)
-		complaints_print(complaints, stderr);
-	assert_non_null(set);
-	struct record *record = run_one(
-		&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
-
-	assert_true(record_ended(record)->done);
-	assert_int_equal(record_invariants_broken(record), 0);
-	scenario_free(set);
-	complaints_free(complaints);
-	return record;
+	return run_text(text);
 }
 
 /* -1: there is no such value. */
-static double value(const struct record *r, const char *metric, const char *entity)
+static double value_of(const struct record *r, const char *metric, const char *entity)
 {
 	double v = -1;
 
@@ -64,12 +42,12 @@ static void of_a_worker(void **state)
 
 	(void)state;
 	/* Two seconds and what it is late by, at 2, 4, 6 and 8 s. */
-	assert_in_range(value(r, "flush.period", "all"), 2e9, 2.1e9);
-	assert_int_equal(value(r, "flush.duration.count", "root"), 4);
+	assert_in_range(value_of(r, "flush.period", "all"), 2e9, 2.1e9);
+	assert_int_equal(value_of(r, "flush.duration.count", "root"), 4);
 	assert_int_equal(marks(r), 4);
-	assert_int_equal(value(r, "flush.duration.count", "subtree"), -1);
+	assert_int_equal(value_of(r, "flush.duration.count", "subtree"), -1);
 	/* No read flushes. */
-	assert_int_equal(value(r, "stat.flushing_read_latency.count", "all"), -1);
+	assert_int_equal(value_of(r, "stat.flushing_read_latency.count", "all"), -1);
 	record_free(r);
 }
 
@@ -78,21 +56,15 @@ static void of_readers(void **state)
 	struct record *r = run(TEXT("nonunified_user"));
 
 	(void)state;
-	double reads = value(r, "stat.read_latency.count", "all");
+	double reads = value_of(r, "stat.read_latency.count", "all");
 
 	assert_true(reads > 80);
-	assert_true(value(r, "stat.flushing_read_latency.count", "level:1") == reads);
-	assert_true(value(r, "flush.duration.count", "subtree") == reads);
-	assert_true(value(r, "flush.duration.max", "subtree") <
-		    value(r, "stat.flushing_read_latency.max", "all"));
-	assert_int_equal(marks(r), value(r, "flush.duration.count", "root"));
+	assert_true(value_of(r, "stat.flushing_read_latency.count", "level:1") == reads);
+	assert_true(value_of(r, "flush.duration.count", "subtree") == reads);
+	assert_true(value_of(r, "flush.duration.max", "subtree") <
+		    value_of(r, "stat.flushing_read_latency.max", "all"));
+	assert_int_equal(marks(r), value_of(r, "flush.duration.count", "root"));
 	record_free(r);
-}
-
-static int modules(void **state)
-{
-	(void)state;
-	return modules_init() ? 0 : -1;
 }
 
 int main(void)
@@ -102,5 +74,5 @@ int main(void)
 		cmocka_unit_test(of_readers),
 	};
 
-	return cmocka_run_group_tests(tests, modules, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

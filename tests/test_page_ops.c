@@ -9,7 +9,7 @@
 	"\nrun: { until: done, sample: 0 }\n"                                                     \
 	"cgroups: [ { name: c, memory.swap.max: 0, tasks: [ { workload: page_ops, " own " } ] } ]\n"
 
-static int of(const struct result *r, const char *metric, const char *name)
+static int of(const struct record *r, const char *metric, const char *name)
 {
 	char entity[64];
 
@@ -29,17 +29,17 @@ static int of(const struct result *r, const char *metric, const char *name)
  */
 static void watching(void **state)
 {
-	struct result r;
+	struct record *r;
 
 	(void)state;
-	open_run(&r, SCENARIO("v6.12", WATCHED("3897")));
-	assert_int_equal(of(&r, "page_ops.state_calls", "anon_dontneed"), 8);
-	assert_int_equal(of(&r, "page_ops.state_absval", "anon_dontneed"), 8);
-	assert_int_equal(of(&r, "page_ops.event_calls", "anon_dontneed"), 0);
-	close_run(&r);
-	open_run(&r, SCENARIO("v6.12", WATCHED("3896")));
-	assert_int_equal(of(&r, "page_ops.state_calls", "anon_dontneed"), 0);
-	close_run(&r);
+	r = run_text(SCENARIO("v6.12", WATCHED("3897")));
+	assert_int_equal(of(r, "page_ops.state_calls", "anon_dontneed"), 8);
+	assert_int_equal(of(r, "page_ops.state_absval", "anon_dontneed"), 8);
+	assert_int_equal(of(r, "page_ops.event_calls", "anon_dontneed"), 0);
+	record_free(r);
+	r = run_text(SCENARIO("v6.12", WATCHED("3896")));
+	assert_int_equal(of(r, "page_ops.state_calls", "anon_dontneed"), 0);
+	record_free(r);
 }
 
 /* Page tables go in one update of MEMCG_KMEM, which a reader takes for -1; from 6.14 on RCU has them. */
@@ -47,20 +47,20 @@ static void values_below_0(void **state)
 {
 	static const char steps[] = "steps: [ { op: anon_fault, name: first, pages: 5, stride: 512 }, "
 				    "{ op: anon_exit }, { op: anon_exit, name: later, pause: 1s } ]";
-	struct result r;
+	struct record *r;
 	char text[1024];
 
 	(void)state;
 	snprintf(text, sizeof text, SCENARIO("v6.12", "%s"), steps);
-	open_run(&r, text);
-	assert_int_equal(of(&r, "page_ops.state_calls", "anon_exit"), 1);
-	assert_int_equal(of(&r, "page_ops.state_absval", "anon_exit"), 5);
-	assert_int_equal(of(&r, "page_ops.state_read", "anon_exit"), 1);
-	close_run(&r);
+	r = run_text(text);
+	assert_int_equal(of(r, "page_ops.state_calls", "anon_exit"), 1);
+	assert_int_equal(of(r, "page_ops.state_absval", "anon_exit"), 5);
+	assert_int_equal(of(r, "page_ops.state_read", "anon_exit"), 1);
+	record_free(r);
 	snprintf(text, sizeof text, SCENARIO("v6.18", "%s"), steps);
-	open_run(&r, text);
-	assert_int_equal(of(&r, "page_ops.state_calls", "anon_exit"), 0);
-	close_run(&r);
+	r = run_text(text);
+	assert_int_equal(of(r, "page_ops.state_calls", "anon_exit"), 0);
+	record_free(r);
 }
 
 /*
@@ -72,28 +72,28 @@ static void reclaim(void **state)
 	static const char steps[] =
 		"steps: [ { op: memory_max, pages: 1024 }, { op: file_read, name: fill, pages: 2048 }, "
 		"{ op: file_read, from: 4096, pages: 1024 } ]";
-	struct result r;
+	struct record *r;
 	char text[1024];
 	int nodes, batches, taken;
 
 	(void)state;
 	snprintf(text, sizeof text, SCENARIO("v6.1", "%s"), steps);
-	open_run(&r, text);
-	batches = (of(&r, "page_ops.event_calls", "file_read") - 1024) / 3;
-	taken = (of(&r, "page_ops.event_absval", "file_read") - 1024) / 3;
+	r = run_text(text);
+	batches = (of(r, "page_ops.event_calls", "file_read") - 1024) / 3;
+	taken = (of(r, "page_ops.event_absval", "file_read") - 1024) / 3;
 	/* Each page read: NR_FILE_PAGES and its list, in batches of 15; each taken: NR_FILE_PAGES. */
-	nodes = of(&r, "page_ops.lruvec_calls", "file_read") - 1024 - 1024 - taken - batches;
+	nodes = of(r, "page_ops.lruvec_calls", "file_read") - 1024 - 1024 - taken - batches;
 	assert_in_range(nodes, 16 - 15, 16 + 15 + 3); /* and lumps of slab statistics */
 	assert_true(batches >= 5 * 17 && taken >= 1024 - 57);
-	close_run(&r);
+	record_free(r);
 	snprintf(text, sizeof text, SCENARIO("v6.12", "%s"), steps);
-	open_run(&r, text);
-	batches = of(&r, "page_ops.event_calls", "file_read") / 2;
-	taken = of(&r, "page_ops.event_absval", "file_read") / 2;
-	nodes = of(&r, "page_ops.lruvec_calls", "file_read") - 1024 - 1024 - taken - 2 * batches;
+	r = run_text(text);
+	batches = of(r, "page_ops.event_calls", "file_read") / 2;
+	taken = of(r, "page_ops.event_absval", "file_read") / 2;
+	nodes = of(r, "page_ops.lruvec_calls", "file_read") - 1024 - 1024 - taken - 2 * batches;
 	assert_in_range(nodes + 31, 0, 31 + 3);
 	assert_true(batches >= 5 * 17 && taken >= 1024 - 57);
-	close_run(&r);
+	record_free(r);
 }
 
 /*
@@ -103,21 +103,15 @@ static void reclaim(void **state)
 static void no_memory_for_a_mapping(void **state)
 {
 	struct validate_row killed = { .metric = "memory.events.oom_kill", .entity = "/c" };
-	struct result r;
+	struct record *r;
 	double v = 0;
 
 	(void)state;
-	open_run(&r,
-		 SCENARIO("v6.12", "objects: [ { at: mapping, bytes: 4000 }, { at: mapping, bytes: 1M } ], "
-				   "steps: [ { op: memory_max, pages: 4 }, { op: anon_fault, pages: 1 } ]"));
-	assert_true(validate_value(r.record, &killed, &v) && v == 1); /* so it was refused */
-	close_run(&r);
-}
-
-static int modules(void **state)
-{
-	(void)state;
-	return modules_init() ? 0 : -1;
+	r = run_text(SCENARIO("v6.12",
+			      "objects: [ { at: mapping, bytes: 4000 }, { at: mapping, bytes: 1M } ], "
+			      "steps: [ { op: memory_max, pages: 4 }, { op: anon_fault, pages: 1 } ]"));
+	assert_true(validate_value(r, &killed, &v) && v == 1); /* so it was refused */
+	record_free(r);
 }
 
 int main(void)
@@ -129,5 +123,5 @@ int main(void)
 		cmocka_unit_test(no_memory_for_a_mapping),
 	};
 
-	return cmocka_run_group_tests(tests, modules, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

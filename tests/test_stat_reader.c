@@ -2,16 +2,8 @@
  * test_stat_reader.c - how targets are shared out among readers: each is read once a round where there are
  * fewer readers, and no reader is without one where there are more.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
 
-#include <cmocka.h>
-
-#include "sim/experiment/run.h"
-#include "sim/experiment/validate.h"
-#include "sim/module.h"
+#include "tests/text_run.h"
 
 #define TARGETS 4
 #define ROUNDS  3
@@ -25,7 +17,6 @@ static bool value_of(const struct record *r, const char *metric, const char *ent
 static int reads(int readers)
 {
 	char text[1024], path[16];
-	struct complaints *c = complaints_new();
 	double count, mean;
 
 	snprintf(text, sizeof text,
@@ -35,22 +26,14 @@ static int reads(int readers)
 		 "cgroups: [ { name: \"c{1..%d}\" } ]\n"
 		 "tasks: [ { workload: stat_reader, count: %d, target: \"c*\", reads: %d } ]\n",
 		 TARGETS, readers, ROUNDS);
-	assert_true(modules_init());
-	struct scenario_set *set = scenario_load(
-		&(struct scenario_source){ .path = "test.yaml", .text = text }, c);
+	struct record *r = run_text(text);
 
-	assert_non_null(set);
-	struct record *r = run_one(&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
-
-	assert_true(record_ended(r)->done);
 	assert_true(value_of(r, "stat.read_latency.count", "all", &count));
 	for (int i = 1; i <= TARGETS; i++) {
 		snprintf(path, sizeof path, "/c%d", i);
 		assert_true(value_of(r, "stat.read_latency.mean", path, &mean));
 	}
 	record_free(r);
-	scenario_free(set);
-	complaints_free(c);
 	return (int)count;
 }
 

@@ -6,8 +6,8 @@
  * that memory holds: behind a short queue the flusher itself waits, most dirty pages are nobody's to write,
  * and no kernel calls that congested.
  */
-#include "sim/experiment/validate.h"
 #include "tests/host_fixture.h"
+#include "tests/text_run.h"
 
 #define MS 1e6 /* in the nanoseconds of the metrics */
 
@@ -33,28 +33,14 @@ static const char *const kernels[] = { "v6.1", "v6.12", "v6.18" };
 
 static struct record *run(const char *format, const char *kernel, const char *lru, const char *until)
 {
-	struct complaints *complaints = complaints_new();
 	char text[1024];
 
-	assert_true(modules_init());
 	snprintf(text, sizeof text, format, kernel, lru, until);
-	struct scenario_set *set = scenario_load(
-		&(struct scenario_source){ .path = "test.yaml", .text = text }, complaints);
-
-	if (!set)
-		complaints_print(complaints, stderr);
-	assert_non_null(set);
-	struct record *record = run_one(
-		&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
-
-	assert_int_equal(record_invariants_broken(record), 0);
-	scenario_free(set);
-	complaints_free(complaints);
-	return record;
+	return run_text(text);
 }
 
 /* What is not recorded did not happen. */
-static double value(const struct record *r, const char *metric, const char *entity)
+static double value_of(const struct record *r, const char *metric, const char *entity)
 {
 	double v = 0;
 
@@ -64,12 +50,12 @@ static double value(const struct record *r, const char *metric, const char *enti
 
 static double times(const struct record *r, const char *reason)
 {
-	return value(r, "reclaim.throttled", reason);
+	return value_of(r, "reclaim.throttled", reason);
 }
 
 static double mean(const struct record *r, const char *reason)
 {
-	return value(r, "reclaim.throttled_time", reason) / times(r, reason);
+	return value_of(r, "reclaim.throttled_time", reason) / times(r, reason);
 }
 
 /*
@@ -87,9 +73,9 @@ static void files(void **state)
 		assert_true(mean(r, "writeback") > 10 * MS && mean(r, "writeback") < 50 * MS);
 		assert_true(times(r, "congested") > 30);
 		assert_true(mean(r, "congested") > MS && mean(r, "congested") < 4.1 * MS);
-		assert_true(value(r, "task.oom", "file_writer") <= 0);
+		assert_true(value_of(r, "task.oom", "file_writer") <= 0);
 		/* No longer than the disk had something to write: 6,000 pages, 2,000 a second. */
-		assert_true(value(r, "reclaim.throttled_time", "writeback") < 3000 * MS);
+		assert_true(value_of(r, "reclaim.throttled_time", "writeback") < 3000 * MS);
 		record_free(r);
 	}
 }
@@ -108,12 +94,12 @@ static void limit(void **state)
 		assert_true(times(r, "congested") > 30);
 		assert_true(mean(r, "congested") < 4.1 * MS);
 		assert_true(times(r, "writeback") <= 0 && times(r, "noprogress") <= 0);
-		assert_true(value(r, "memory.events.oom_kill", "/c") <= 0);
+		assert_true(value_of(r, "memory.events.oom_kill", "/c") <= 0);
 		record_free(r);
 
 		r = run(LIMIT, kernels[i], "mglru", "1500ms");
 		assert_true(times(r, "congested") <= 0);
-		assert_true(value(r, "memory.events.oom_kill", "/c") == 1);
+		assert_true(value_of(r, "memory.events.oom_kill", "/c") == 1);
 		record_free(r);
 	}
 }
@@ -162,7 +148,7 @@ static void zram(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct record *r = run(ZRAM, "v6.1", lrus[i], "100ms");
 
-		assert_true(value(r, "swap.out", "all") > 0);
+		assert_true(value_of(r, "swap.out", "all") > 0);
 		assert_true(times(r, "writeback") <= 0 && times(r, "congested") <= 0);
 		record_free(r);
 	}

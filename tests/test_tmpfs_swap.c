@@ -4,8 +4,8 @@
  * small, with its shell-like starts and its readers.
  */
 #include "models/cgroup/life.h"
-#include "sim/experiment/validate.h"
 #include "tests/evict_rig.h"
+#include "tests/text_run.h"
 
 /* ---- by hand ---- */
 
@@ -174,34 +174,10 @@ static void by_hand(void **state)
 
 static struct record *stress(const char *kernel)
 {
-	struct complaints *complaints = complaints_new();
 	char text[2048];
 
 	snprintf(text, sizeof text, "schema: 1\nscenario: test\nkernel: %s\n" STRESS, kernel);
-	struct scenario_set *set = scenario_load(
-		&(struct scenario_source){ .path = "test.yaml", .text = text }, complaints);
-
-	if (!set)
-		complaints_print(complaints, stderr);
-	assert_non_null(set);
-	struct record *record = run_one(
-		&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
-
-	if (!record_ended(record)->done)
-		fail_msg("%s", record_ended(record)->error);
-	assert_int_equal(record_invariants_broken(record), 0);
-	scenario_free(set);
-	complaints_free(complaints);
-	return record;
-}
-
-static double value(const struct record *r, const char *metric, const char *entity)
-{
-	double v = -1;
-
-	if (!validate_value(r, &(struct validate_row){ .metric = metric, .entity = entity }, &v))
-		fail_msg("there is no %s of %s", metric, entity);
-	return v;
+	return run_text(text);
 }
 
 static void in_small(void **state)

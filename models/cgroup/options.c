@@ -129,8 +129,7 @@ void cgroup_check_pattern(const struct scenario *s, const char *pattern, const v
 	else
 		complain(c, option_where(bound, key),
 			 "%s: there is no cgroup '%.200s'; a pattern has a part a level, as 'a*/b*', and "
-			 "right "
-			 "below the root '%.60s' is the first",
+			 "right below the root '%.60s' is the first",
 			 key, pattern, first->name);
 }
 

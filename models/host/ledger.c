@@ -22,7 +22,6 @@
 #define CG_SINCE        514u /* 494c1dfe855e */
 #define CSS_SET_BYTES   592u
 #define IDR_SLOTS       64u /* of struct xa_node */
-#define IDR_NODE_BYTES  584u
 
 struct ledger_state {
 	uint64_t live[NR_STRUCTURE_CLASSES]; /* bytes as allocated, per-CPU ones on all possible CPUs */
@@ -195,7 +194,7 @@ static void take_ids(struct task *t, struct host *host, struct memcg_structures 
 
 	host->ledger->kernfs_ids = after;
 	if ((before + IDR_SLOTS - 1) / IDR_SLOTS != (after + IDR_SLOTS - 1) / IDR_SLOTS)
-		ms->idr_nodes = slab_get(t, host, ms->node, IDR_NODE_BYTES);
+		ms->idr_nodes = slab_get(t, host, ms->node, XA_NODE_BYTES);
 }
 
 static uint64_t size_of(const struct host *host, const struct structure *s)
@@ -361,7 +360,7 @@ void ledger_free(struct task *t, struct memcg *m)
 	for (enum structure_end end = 0; end < NR_STRUCTURE_ENDS; end++)
 		give_those(m, end);
 	if (ms->idr_nodes)
-		slab_put(m->host, ms->node, IDR_NODE_BYTES);
+		slab_put(m->host, ms->node, XA_NODE_BYTES);
 	free_structures(m->host, ms);
 	m->structures = NULL;
 }

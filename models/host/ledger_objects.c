@@ -12,9 +12,6 @@
 #include "models/page/page.h"
 #include "models/workingset/workingset.h"
 
-/* struct xa_node and its free pointer, as /proc/slabinfo has it. */
-#define XA_NODE_BYTES (CACHE_NODE_BYTES - OWNER_BYTES)
-
 static uint64_t list_lru_bytes(const struct host *host)
 {
 	return list_lru_nr_memcgs(host) * list_lru_array_bytes(host);

@@ -17,6 +17,7 @@
 #define OWNER_BYTES       8u         /* what obj_full_size() adds for the owner's pointer */
 #define SLAB_CG           (1u << 31) /* with a size: of kmalloc-cg-*, for GFP_KERNEL_ACCOUNT since 5.14 */
 #define KERNFS_NODE_BYTES 136u
+#define XA_NODE_BYTES     584u /* struct xa_node and its free pointer: its cache has a constructor */
 #define KMEM_CACHE_BYTES  384u
 
 struct option_list;

@@ -10,8 +10,6 @@
 #include "models/host/slab.h"
 #include "models/page/page_impl.h"
 
-#define NODE_OBJECT_BYTES (CACHE_NODE_BYTES - OWNER_BYTES)
-
 /* kmem_cache_alloc_lru(): one node; a leaf may come onto m's list of those that hold nothing but shadows. */
 static bool alloc_node(struct task *t, struct cache_tree *tree, struct memcg *m, uint32_t node,
 		       uint32_t *spare, struct memcg **failed)
@@ -19,7 +17,7 @@ static bool alloc_node(struct task *t, struct cache_tree *tree, struct memcg *m,
 	if (failed)
 		*failed = NULL;
 	bool got = (!tree->lists || workingset_prepare(t, m)) &&
-		   slab_alloc(t, m, node, NR_SLAB_RECLAIMABLE_B, NODE_OBJECT_BYTES, failed);
+		   slab_alloc(t, m, node, NR_SLAB_RECLAIMABLE_B, XA_NODE_BYTES, failed);
 
 	*spare += got;
 	return got;
@@ -28,7 +26,7 @@ static bool alloc_node(struct task *t, struct cache_tree *tree, struct memcg *m,
 static void free_nodes(struct task *t, struct memcg *m, uint32_t node, uint32_t spare)
 {
 	while (spare--)
-		slab_free(t, m->objcg->id, node, NR_SLAB_RECLAIMABLE_B, NODE_OBJECT_BYTES);
+		slab_free(t, m->objcg->id, node, NR_SLAB_RECLAIMABLE_B, XA_NODE_BYTES);
 }
 
 /* What memory.stat says of a page that is in the object. */

@@ -115,7 +115,7 @@ static void make_nodes(struct cache_tree *tree, uint64_t index, const struct cac
 static void free_node(struct task *t, uint32_t objcg, uint32_t node)
 {
 	host_of(t)->pages->nr_cache_nodes--;
-	slab_free_rcu(t, objcg, node, NR_SLAB_RECLAIMABLE_B, CACHE_NODE_BYTES - OWNER_BYTES);
+	slab_free_rcu(t, objcg, node, NR_SLAB_RECLAIMABLE_B, XA_NODE_BYTES);
 }
 
 /* xas_delete_node(): the leaf is empty; so may be what is above it. */

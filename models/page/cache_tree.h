@@ -12,10 +12,11 @@
 #ifndef MODELS_PAGE_CACHE_TREE_H
 #define MODELS_PAGE_CACHE_TREE_H
 
+#include "models/host/slab.h"
 #include "models/page/slot.h"
 #include "models/workingset/workingset.h"
 
-#define CACHE_NODE_BYTES 592u /* struct xa_node of its slab cache, and its owner's pointer */
+#define CACHE_NODE_BYTES (XA_NODE_BYTES + OWNER_BYTES) /* what is charged for a node */
 #define CACHE_SLOTS_LOG  6u
 #define CACHE_LEVELS     6u /* enough for 2^36 pages */
 

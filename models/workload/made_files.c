@@ -7,6 +7,7 @@
 #include "models/cgroup/stock.h"
 #include "models/fs/vfs.h"
 #include "models/host/ledger.h"
+#include "models/list_lru/list_lru.h"
 
 #define CLEAN_INODES_SWITCH 610u         /* or from anywhere after 6.1 on */
 #define TICK                (4 * SIM_MS) /* HZ 250: how fine the times of inodes are */
@@ -17,9 +18,7 @@
 
 #define BUFFER_BYTES 104u
 
-/* A dentry and an inode are on lists that the cgroup had not: two struct list_lru_memcg, until offline. */
-#define LAZY_LISTS     519u /* 5abc1e37afa0 */
-#define LIST_LRU_MEMCG 40u
+#define LAZY_LISTS 519u /* 5abc1e37afa0 */
 
 struct made_file {
 	uint32_t owner;          /* struct obj_cgroup */
@@ -113,9 +112,10 @@ static void put_writeback(struct task *t, struct host *host, struct made_file *f
 	memcg_put(t, f->writeback);
 }
 
+/* A dentry and an inode are on lists that the cgroup had not: two struct list_lru_memcg, until offline. */
 static void use_lists(struct task *t, struct host *host)
 {
-	uint32_t node = t->cpu->node, bytes = kmalloc_size(LIST_LRU_MEMCG);
+	uint32_t node = t->cpu->node, bytes = list_lru_array_bytes(host);
 
 	for (int i = 0; i < 2 && host->kernel_version >= LAZY_LISTS; i++) {
 		if (slab_get(t, host, node, bytes))

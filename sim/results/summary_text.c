@@ -2,9 +2,9 @@
  * summary_text.c - summary tables as text for a mail: ASCII, at most 75 columns.
  *
  * A column a variant, and beside each but the first its difference to the first. Names that do not fit above
- * their column go on in the next line. Variants that do not fit
- * follow in further blocks, each with the first one again, since that is what they are compared with. Five
- * and more that do not fit are rows instead (summary_matrix.c).
+ * their column go on in the next line. Variants that do not fit follow in further blocks, each with the first
+ * one again, since that is what they are compared with. Five and more that do not fit are rows instead
+ * (summary_matrix.c).
  */
 #include <math.h>
 
