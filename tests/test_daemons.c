@@ -200,13 +200,35 @@ static void remarks_on_what_has_no_effect(void **state)
 	assert_remark(HEAD "cgroups: [ { name: a, memory.max: 0, memory.high: 4KiB } ]\n", "");
 }
 
+#define SCAN "stream_scan, name: s, pages: 10"
+
+static void remarks_on_devices_of_no_use(void **state)
+{
+	(void)state;
+	assert_remark(HEAD "devices: [ { name: d, device: disk } ]\ntasks: [ { workload: " SCAN " } ]\n",
+		      "test.yaml:6:20: remark: name: 'd' is neither swap nor the disk of a task\n");
+	assert_remark(HEAD "devices: [ { name: d, device: disk } ]\ntasks: [ { workload: " SCAN
+			   ", disk: d } ]\n",
+		      "");
+	assert_remark(HEAD "devices: [ { name: d, device: zram, size: 1MiB } ]\nswap: { device: d }\n", "");
+	/* In one variant it is swap. */
+	assert_remark(HEAD "devices: [ { name: d, device: zram, size: 1MiB } ]\n"
+			   "variants: [ { name: a }, { name: b, set: { swap.device: d } } ]\n",
+		      "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(read_on_demand),      cmocka_unit_test(held_back_by_dying_cgroups),
-		cmocka_unit_test(remembered),          cmocka_unit_test(first_scan_rate_is_none),
-		cmocka_unit_test(told_by_an_event),    cmocka_unit_test(ended_in_the_middle),
-		cmocka_unit_test(autoscaler_by_event), cmocka_unit_test(remarks_on_what_has_no_effect),
+		cmocka_unit_test(read_on_demand),
+		cmocka_unit_test(held_back_by_dying_cgroups),
+		cmocka_unit_test(remembered),
+		cmocka_unit_test(first_scan_rate_is_none),
+		cmocka_unit_test(told_by_an_event),
+		cmocka_unit_test(ended_in_the_middle),
+		cmocka_unit_test(autoscaler_by_event),
+		cmocka_unit_test(remarks_on_what_has_no_effect),
+		cmocka_unit_test(remarks_on_devices_of_no_use),
 	};
 
 	if (!modules_init())

@@ -61,6 +61,16 @@ static const struct device_options *named(const struct scenario *s, const char *
 	return NULL;
 }
 
+/*
+ * A device that is neither swap nor named by a task is easily left over from another scenario. Where a task
+ * names it, disk_check() settles it, before this or after.
+ */
+static void remark_on_use(const struct device_options *o, bool used, struct complaints *c)
+{
+	remark(c, option_where(o, "name"), used, "name: '%.100s' is neither swap nor the disk of a task",
+	       o->name);
+}
+
 void backing_check(const struct scenario *s, struct complaints *c)
 {
 	const struct option_list *list = scenario_section(s, "devices");
@@ -74,6 +84,8 @@ void backing_check(const struct scenario *s, struct complaints *c)
 		if (named(s, o->name, i))
 			complain(c, option_where(o, "name"), "name: another device is called '%.100s' too",
 				 o->name);
+		else
+			remark_on_use(o, !strcmp(o->name, swap->device), c);
 	}
 	if (strcmp(swap->device, NO_DEVICE) && !named(s, swap->device, list->nr))
 		complain(c, option_where(swap, "device"), "device: there is no device '%.100s'",
@@ -86,6 +98,8 @@ void disk_check(const struct scenario *s, const char *name, const void *bound, c
 	const struct device_options *o = name ? named(s, name, SIZE_MAX) : NULL;
 	const struct device_ops *ops = o && o->device.module ? o->device.module->ops : NULL;
 
+	if (o)
+		remark_on_use(o, true, c);
 	if (name && !o)
 		complain(c, option_where(bound, key), "%s: there is no device '%.100s'", key, name);
 	else if (ops && ops->synchronous)
