@@ -186,6 +186,34 @@ static void only_looked_at(void **state)
 	assert_non_null(strstr(text, "file_pages: 0 needs `stats`, or nothing is done"));
 }
 
+/* Of a tree an inode has the size that it is given, or else that of ext4 in the kernel. */
+static void size_of_an_inode(void **state)
+{
+	static const struct {
+		const char *kernel, *inode;
+		uint32_t bytes;
+	} cases[] = { { "v6.1", "", 1192 }, { "v6.12", "", 1168 }, { "v6.12", ", inode: 1024", 1024 } };
+	char text[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct fixture f;
+
+		snprintf(text, sizeof text,
+			 RIG_HEAD "kernel: %s\ntasks: [ { workload: tree_read, files: 10%s } ]\n",
+			 cases[i].kernel, cases[i].inode);
+		fixture_open(&f, text);
+		fixture_run(&f);
+		assert_int_equal(f.host->superblocks->inode_bytes, cases[i].bytes);
+		assert_int_equal(f.host->cgroups->root->object_bytes, 0); /* the root pays for nothing */
+		fixture_close(&f);
+	}
+	fixture_complaints(RIG_HEAD RIG_POLICIES " }\ntasks:\n"
+						 "  - { workload: tree_read, files: 1, inode: 100 }\n",
+			   text, sizeof text);
+	assert_non_null(strstr(text, "inode: at least 256 bytes"));
+}
+
 /* ---- trees in too little memory ---- */
 
 static void read_tree(struct task *t, void *arg)
@@ -242,11 +270,9 @@ static void small_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accounting),
-		cmocka_unit_test(dentries),
-		cmocka_unit_test(inode_and_page),
-		cmocka_unit_test(only_looked_at),
-		cmocka_unit_test(small_memory),
+		cmocka_unit_test(accounting),       cmocka_unit_test(dentries),
+		cmocka_unit_test(inode_and_page),   cmocka_unit_test(only_looked_at),
+		cmocka_unit_test(size_of_an_inode), cmocka_unit_test(small_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

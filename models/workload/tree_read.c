@@ -16,6 +16,8 @@
 #include "models/workload/workload.h"
 #include "sim/module.h"
 
+#define LEAST_INODE 256 /* struct inode alone is larger than that */
+
 struct tree_read {
 	const char *filesystem, *disk;
 	uint64_t files, file_pages;
@@ -34,9 +36,10 @@ static const struct option rows[] = {
 	       .help = "pages of each; with 0 none is opened"),
 	OPTION(struct tree_read, stats, OPT_U32, .fallback = "0", .max = "100",
 	       .help = "how often each is looked at by name, fstatat(2), before it is opened"),
-	OPTION(struct tree_read, inode, OPT_BYTES, .fallback = "1200", .min = "256", .max = "4096",
-	       .help = "size of an inode, without the pointer to its owner; the first task's counts",
-	       .source = "ext4 on 6.1, from ground truth E4; 1,184 on 6.12"),
+	OPTION(struct tree_read, inode, OPT_BYTES, .fallback = "0", .max = "4096",
+	       .help = "size of an inode, without the pointer to its owner; the first task's counts; 0: that "
+		       "of "
+		       "ext4 in the kernel"),
 	OPTION(struct tree_read, passes, OPT_U32, .fallback = "1", .min = "1", .help = "over the directory"),
 	OPTION(struct tree_read, work, OPT_DURATION, .fallback = "0s",
 	       .help = "time in user mode for each file"),
@@ -55,6 +58,8 @@ static void check(const struct scenario *s, const struct task_options *task, con
 	const struct tree_read *o = own;
 
 	(void)task;
+	if (o->inode && o->inode < LEAST_INODE)
+		complain(c, option_where(own, "inode"), "inode: at least %d bytes", LEAST_INODE);
 	if (!o->file_pages && !o->stats)
 		complain(c, option_where(own, "file_pages"),
 			 "file_pages: 0 needs `stats`, or nothing is done");
@@ -65,9 +70,9 @@ static void prepare(struct workload_task *w)
 {
 	const struct tree_read *o = w->own;
 	struct disk *disk = o->disk ? disk_find(w->host, o->disk) : NULL;
+	uint32_t inode = o->inode ? (uint32_t)o->inode : ext4_inode_bytes(w->host);
 
-	w->state = vfs_files(vfs_superblock(w->host, o->filesystem, (uint32_t)o->inode), o->files,
-			     o->file_pages, disk);
+	w->state = vfs_files(vfs_superblock(w->host, o->filesystem, inode), o->files, o->file_pages, disk);
 }
 
 static bool read_pages(struct task *t, struct workload_task *w, struct vfs_file *file)
