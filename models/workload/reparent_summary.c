@@ -1,6 +1,7 @@
 /*
- * reparent_summary.c - what is printed of reparent_check after a run: what the parent counts of its children's
- * pages when they are offline, half dropped and gone, against what it has, and what is left with the children.
+ * reparent_summary.c - what is printed of reparent_check after a run: what the parent counts of its
+ * children's pages when these are offline, half dropped and gone, against what it has on its lists, and what
+ * is left counted by the children.
  *
  * A reader of memory.stat sees what is counted with children, and 0 where a number of the parent's own is
  * below.
