@@ -4,7 +4,7 @@
 --	gnuplot -e "data='bytes.dat'; out='bytes.png'" analysis/dying-bytes-against-cpus.gp
 --
 -- Each variant is a point, the mean over its replications: bytes of all classes of ledger.bytes at the end, by
--- dying cgroup of the machine. CPUs are what the variant sets host.possible_cpus or host.cpus to; variants with
+-- dying cgroup of the machine. CPUs are the possible ones that the variant sets (run_cpus); variants with
 -- the same number of nodes (host.nodes, or 1) and the same `dying_percpu` make a curve. Data file: docs/figures.md.
 --
 -- index 0       "scenario" "" number-of-curves
@@ -17,12 +17,11 @@ chosen AS (
 of_run AS (
 	SELECT run_id, scenario, json_extract(modules, '$.dying_percpu') AS policy,
 		coalesce((SELECT CAST(value AS INTEGER) FROM json_each(params) WHERE key = 'host.nodes'), 1) AS nodes,
-		(SELECT CAST(value AS INTEGER) FROM json_each(params)
-			WHERE key IN ('host.possible_cpus', 'host.cpus') ORDER BY key DESC LIMIT 1) AS cpus,
+		possible_cpus AS cpus,
 		sum(value) FILTER (WHERE metric = 'ledger.bytes') / 1024 AS kib,
 		sum(value) FILTER (WHERE metric = 'ledger.bytes' AND entity LIKE 'percpu%') / 1024 AS percpu,
 		max(value) FILTER (WHERE metric = 'nr_dying_descendants' AND entity = '/') AS dying
-	FROM chosen JOIN run USING (experiment) JOIN summary USING (run_id)
+	FROM chosen JOIN run USING (experiment) JOIN run_cpus USING (run_id) JOIN summary USING (run_id)
 	WHERE status = 'done' AND metric IN ('ledger.bytes', 'nr_dying_descendants')
 	GROUP BY run_id
 ),

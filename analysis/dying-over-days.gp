@@ -17,9 +17,10 @@ ylabel = 'dying cgroups'
 @set_ylabel
 plot for [k = 0:nr - 1] data index 1 + k using 1:2 with lines linetype k + 1 title gap . columnheader(1)
 
-set style fill solid 0.8
+set style fill solid 0.8 noborder
 area = is_text ? 'lines' : 'filledcurves x1'
-ylabel = 'MiB in the kernel for cgroups, ' . variant
+set title 'Memory of the kernel for cgroups, ' . variant
+ylabel = 'MiB'
 @set_ylabel
 plot data index 1 + nr using 1:($2 + $3 + $4 + $5) with @area linetype 4 title gap . 'other slab', \
 	'' index 1 + nr using 1:($2 + $3 + $4) with @area linetype 3 title gap . 'slab of memcg and lruvec', \

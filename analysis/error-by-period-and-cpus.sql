@@ -16,14 +16,14 @@ chosen AS (
 		coalesce(:entity, 'all') AS entity
 ),
 of_run AS (
-	SELECT scenario, pages.entity AS entity, CAST(json_extract(params, '$."host.cpus"') AS INTEGER) AS cpus,
+	SELECT scenario, pages.entity AS entity, cpus,
 		CAST(printf('%.1g', 1e-9 * period.value) AS REAL) AS period, pages.value AS pages,
 		(SELECT value FROM summary WHERE summary.run_id = run.run_id
 			AND metric = 'staleness.pages.target') AS target
-	FROM chosen JOIN run USING (experiment) JOIN summary AS pages USING (run_id)
+	FROM chosen JOIN run USING (experiment) JOIN run_cpus USING (run_id) JOIN summary AS pages USING (run_id)
 		JOIN summary AS period ON period.run_id = run.run_id AND period.metric = 'flush.period'
 	WHERE status = 'done' AND pages.metric = 'staleness.pages.p99' AND pages.entity = chosen.entity
-		AND json_extract(params, '$."host.cpus"') IS NOT NULL
+		AND cpus IS NOT NULL
 ),
 cell AS (
 	SELECT cpus, period, avg(pages) AS pages FROM of_run GROUP BY cpus, period

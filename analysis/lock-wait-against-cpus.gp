@@ -3,8 +3,10 @@
 set loadpath 'analysis'
 tall = 1.4
 load 'terminal.gp'
+lock = entity
+of_entity = ''
 
-set multiplot layout 2, 1 title shown('Wait for a lock')
+set multiplot layout 2, 1 title shown('Wait for ' . lock)
 set xlabel 'CPUs'
 set yrange [0:*]
 ylabel = 'wait of an acquisition, us'

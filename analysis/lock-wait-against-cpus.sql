@@ -4,9 +4,9 @@
 --	gnuplot -e "data='wait.dat'; out='wait.png'" analysis/lock-wait-against-cpus.gp
 --
 -- Each variant is a point, the mean over its replications; those with the same `stat_update` make a curve.
--- CPUs are what the variant sets a `count` of tasks to, or host.cpus. The lock is :entity, a class of
--- lock_stat, or the one that all runs together waited for longest. The wait is that of all acquisitions, those
--- without one included. Data file: docs/figures.md.
+-- CPUs are what the variant sets a `count` of tasks to, or host.cpus (run_cpus.threads). The lock is :entity, a
+-- class of lock_stat, or the one that all runs together waited for longest. The wait is that of all
+-- acquisitions, those without one included. Data file: docs/figures.md.
 --
 -- index 0       "scenario" "lock" number-of-curves
 -- index 1 + k   "stat_update k"; then CPUs, us waited an acquisition, mean hold in us
@@ -23,10 +23,8 @@ chosen AS (
 ),
 of_run AS (
 	SELECT run_id, scenario, json_extract(modules, '$.stat_update') AS curve,
-		(SELECT CAST(value AS INTEGER) FROM json_each(params)
-			WHERE key LIKE '%.count' OR key = 'host.cpus' LIMIT 1) AS cpus,
-		1e-3 * wait_total_ns / acquisitions AS wait, 1e-3 * hold_total_ns / acquisitions AS hold
-	FROM chosen JOIN run USING (experiment) JOIN lock_stat USING (run_id, lock)
+		threads AS cpus, 1e-3 * wait_total_ns / acquisitions AS wait, 1e-3 * hold_total_ns / acquisitions AS hold
+	FROM chosen JOIN run USING (experiment) JOIN run_cpus USING (run_id) JOIN lock_stat USING (run_id, lock)
 	WHERE status = 'done' AND acquisitions > 0
 ),
 point AS (

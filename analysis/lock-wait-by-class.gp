@@ -1,23 +1,12 @@
 # lock-wait-by-class.gp - draws the data of lock-wait-by-class.sql, where it is explained how.
 #
-# Bars lie, so that the names of classes can be read; each carries its value, since lengths on a logarithmic
-# axis do not compare. The axis begins at a nanosecond, the unit of what is counted, for every figure.
+# The axis is logarithmic and begins at a nanosecond, the unit of what is counted, for every figure.
 
 set loadpath 'analysis'
-# Taller with the bars, so that the numbers beside them stay apart.
-stats data index 0 using (bars = $3 * $4, 0) nooutput
-tall = bars > 18 ? bars / 18.0 : 1
-load 'terminal.gp'
+load 'bars.gp'
 
 least = 1e-9
-most = 1e-6
-stats data index 0 using (classes = $4, 0) nooutput
-do for [k = 0:nr - 1] {
-	stats data index 1 + k every ::1 using (most = $2 > most ? $2 : most, 0) nooutput
-}
-thick = is_text ? 1.0 / (nr + 1) : 0.8 / nr # in text a line each, and one between classes
-half = is_text ? 0 : thick * 0.47 # a bar of text is one line of characters
-y(class, k) = class + (k - (nr - 1) / 2.0) * thick
+if (most < 1e-6) { most = 1e-6 }
 drawn(waited) = waited > least ? waited : least
 
 set title shown('Time spent waiting for locks')
@@ -25,16 +14,7 @@ set logscale x
 set xrange [least:most * (most / least) ** 0.15] # room for the values
 set format x '%.0s %cs'
 set xlabel 'waits of all tasks together (logarithmic)'
-set yrange [classes - 0.5:-0.5]
-set ytics scale 0
-unset lmargin
-if (is_text) {
-	set xtics 100 # more would run into each other
-	set terminal dumb noenhanced size 75, 9 + nr + classes * (nr + 1)
-} else {
-	set style fill solid noborder
-	set grid noytics
-}
+if (is_text) { set xtics 100 } # more would run into each other
 
 plot for [k = 0:nr - 1] data index 1 + k \
 		using (least):(y($1, k)):(least):(drawn($2)):(y($1, k) - half):(y($1, k) + half) \

@@ -4,7 +4,8 @@
 --	gnuplot -e "data='locks.dat'; out='locks.png'" analysis/lock-wait-by-class.gp
 --
 -- Shows lock_stat.wait_total_ns, the mean over the replications, of the ten classes that were waited for most
--- in any variant. Parameters (no entity) and data file: docs/figures.md.
+-- in any variant; of fewer where that were more than a hundred bars. Parameters (no entity) and data file:
+-- docs/figures.md.
 --
 -- index 0       "scenario" "" number-of-variants number-of-classes
 -- index 1 + k   "variant k"; then class from 0 on, seconds waited, "class", "seconds as text"
@@ -22,7 +23,7 @@ wait AS (
 class AS (
 	SELECT lock, row_number() OVER (ORDER BY max(waited) DESC, lock) - 1 AS class
 	FROM wait GROUP BY lock HAVING max(waited) > 0
-	ORDER BY class LIMIT 10
+	ORDER BY class LIMIT (SELECT max(3, min(10, 100 / max(1, count(DISTINCT variant)))) FROM wait)
 ),
 shown AS (
 	SELECT variant, scenario, row_number() OVER (ORDER BY min(run_id)) - 1 AS k

@@ -28,7 +28,7 @@ most = 0
 do for [k = 0:panels - 1] {
 	stats data index 1 + k every ::1 using (most = $2 + $3 + $4 + $5 > most ? $2 + $3 + $4 + $5 : most, 0) nooutput
 }
-set style fill solid 0.8
+set style fill solid 0.8 noborder
 set yrange [0:most > 0 ? most * 1.05 : 1]
 area = is_text ? 'lines' : 'filledcurves x1'
 ylabel = 'MiB'

@@ -56,7 +56,7 @@ line (block, row, text) AS (
 	FROM shown GROUP BY scenario
 	UNION ALL SELECT 1 + k, -2, char(10) FROM legend
 	UNION ALL SELECT 1 + k, -1, printf('"%s" %d %d', replace(text, '"', ''''), v, level) FROM legend
-	UNION ALL SELECT 1 + k, lo, printf('%.6g %.9g' || char(10) || '%.6g %.9g', lo, before, hi, share)
-	FROM cdf
+	UNION ALL SELECT 1 + k, lo, printf('%.6g %.9g', lo, before) FROM cdf
+	UNION ALL SELECT 1 + k, hi, printf('%.6g %.9g', hi, share) FROM cdf
 )
 SELECT text FROM line ORDER BY block, row;

@@ -8,7 +8,7 @@
 --
 -- index 0        "scenario" "entity" number-of-variants
 -- index 1 + 2k   "variant k and its quantiles"; then seconds, share of all that took less,
---                at both ends of each bucket
+--                at both ends of each bucket and at the quantiles
 -- index 2 + 2k   seconds, share: the quantiles of 50, 90, 99 and 99.9 %
 
 WITH
@@ -66,9 +66,9 @@ line (block, row, text) AS (
 	UNION ALL SELECT 1 + 2 * k, -2, char(10) FROM shown
 	UNION ALL SELECT 1 + 2 * k, -1, printf('"%s"', replace(text, '"', ''''))
 	FROM shown JOIN legend USING (variant)
-	UNION ALL SELECT 1 + 2 * k, lo, printf('%.6g %.9g' || char(10) || '%.6g %.9g', lo, before,
-		hi, share)
-	FROM cdf
+	UNION ALL SELECT 1 + 2 * k, lo, printf('%.6g %.9g', lo, before) FROM cdf
+	UNION ALL SELECT 1 + 2 * k, hi, printf('%.6g %.9g', hi, share) FROM cdf
+	UNION ALL SELECT 1 + 2 * k, at, printf('%.6g %.9g', at, q) FROM quantile
 	UNION ALL SELECT 2 + 2 * k, -2, char(10) FROM shown
 	UNION ALL SELECT 2 + 2 * k, q, printf('%.6g %.9g', at, q) FROM quantile
 )

@@ -1,46 +1,10 @@
 -- shadow-nodes-over-time.sql - shadow nodes of a cgroup and what they are allowed, a colour a variant.
 --
---	sqlite3 out.db < analysis/shadow-nodes-over-time.sql > shadow-nodes-over-time.dat
---	gnuplot -e "data='shadow-nodes-over-time.dat'; out='shadow-nodes-over-time.png'" analysis/shadow-nodes-over-time.gp
+--	sqlite3 out.db < analysis/shadow-nodes-over-time.sql > nodes.dat
+--	gnuplot -e "data='nodes.dat'; out='nodes.png'" analysis/shadow-nodes-over-time.gp
 --
--- Means over the replications, of one cgroup: the first by name below the root, or :entity. Parameters and data
--- file: docs/figures.md.
---
--- index 0       "scenario" "entity" number-of-variants
--- index 1 + k   "variant k"; then seconds of simulated time, shadow nodes, an eighth of LRU pages and kernel objects
+-- Shows shadow nodes, and an eighth of LRU pages and kernel objects; of one cgroup: the first by name below the
+-- root, or :entity.
 
-WITH
-chosen AS (
-	SELECT experiment, coalesce(:entity, (
-		SELECT min(entity) FROM run JOIN sample USING (run_id)
-		WHERE run.experiment = newest.experiment AND metric = 'workingset.cgroup_nodes' AND entity <> '/'
-	), '/') AS entity
-	FROM (
-		SELECT coalesce(:experiment, (SELECT experiment FROM run ORDER BY run_id DESC LIMIT 1)) AS experiment
-	) AS newest
-),
-point AS (
-	SELECT variant, t_ns,
-		avg(value) FILTER (WHERE metric = 'workingset.cgroup_nodes') AS nodes,
-		avg(value) FILTER (WHERE metric = 'workingset.cgroup_budget') AS budget
-	FROM chosen JOIN run USING (experiment) JOIN sample USING (run_id, entity)
-	WHERE status = 'done' AND metric IN ('workingset.cgroup_nodes', 'workingset.cgroup_budget')
-	GROUP BY variant, t_ns
-),
-shown AS (
-	SELECT variant, scenario, row_number() OVER (ORDER BY min(run_id)) - 1 AS k
-	FROM chosen JOIN run USING (experiment)
-	WHERE variant IN (SELECT variant FROM point)
-	GROUP BY variant
-),
-line (block, row, text) AS (
-	SELECT 0, 0, printf('"%s" "%s" %d', replace(scenario, '"', ''''), replace(entity, '"', ''''),
-		count(*))
-	FROM chosen, shown GROUP BY entity
-	UNION ALL SELECT 1 + k, -2, char(10) FROM shown
-	UNION ALL SELECT 1 + k, -1, printf('"%s"', replace(variant, '"', '''')) FROM shown
-	UNION ALL SELECT 1 + k, t_ns, printf('%.9g %s %s', t_ns * 1e-9, coalesce(printf('%.6g', nodes), '?'),
-		coalesce(printf('%.6g', budget), '?'))
-	FROM point JOIN shown USING (variant)
-)
-SELECT text FROM line ORDER BY block, row;
+.parameter set :metrics workingset.cgroup_nodes,workingset.cgroup_budget
+.read analysis/lru-composition-over-time.sql

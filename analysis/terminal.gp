@@ -7,7 +7,8 @@
 # one a variant; and stacked, the number of panels above each other that share its height.
 #
 # The colours are those of Okabe and Ito, which colour-blind readers can tell apart, and a grey; dash patterns
-# say the same once more for print. From the ninth curve on the colours come again with other patterns and points.
+# say the same once more for print. From the ninth curve on the hues come again, dark and then light, with other
+# patterns and points, so that 20 curves have colours of their own.
 
 if (!exists("term")) term = 'pngcairo'
 if (!exists("tall")) tall = 1
@@ -40,14 +41,24 @@ if (is_text) {
 	set grid back linetype 1 linecolor rgb '#dddddd' linewidth 1
 	set key height 0.5
 	set lmargin 13
-	array colour[8] = [ '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', 'black', '#999999' ]
+	colours = 20
+	array colour[20]
+	array hue[8] = [ 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x000000, 0x999999 ]
+	# Each of red, green and blue with a part of white or, where that is 0, of black.
+	mix(c, part, white) = int(part * c + (1 - part) * white)
+	mixed(c, part, white) = (mix(c >> 16, part, white) << 16) + (mix((c >> 8) & 255, part, white) << 8) \
+		+ mix(c & 255, part, white)
+	do for [i = 1:8] { colour[i] = hue[i] }
+	do for [i = 1:6] {
+		colour[8 + i] = mixed(hue[i], 0.55, 0)
+		colour[14 + i] = mixed(hue[i], 0.45, 255)
+	}
 	array dashes[8] = [ '', '_', '-', '_.', '.', '_..', '-.', '' ]
 	array points[4] = [ 7, 5, 9, 13 ]
 	do for [i = 1:32] {
-		c = (i - 1) % 8 + 1
 		turn = (i - 1) / 8
-		set linetype i linecolor rgb colour[c] linewidth 2.5 \
-			dashtype dashes[(c - 1 + 3 * turn) % 8 + 1] pointtype points[turn + 1] pointsize 1.4
+		set linetype i linecolor rgb colour[(i - 1) % colours + 1] linewidth 2.5 \
+			dashtype dashes[((i - 1) % 8 + 3 * turn) % 8 + 1] pointtype points[turn + 1] pointsize 1.4
 	}
 	set linetype 1 dashtype solid
 }

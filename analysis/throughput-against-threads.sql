@@ -4,7 +4,7 @@
 --	gnuplot -e "data='threads.dat'; out='threads.png'" analysis/throughput-against-threads.gp
 --
 -- Each variant is a point, the mean over its replications; those with the same `stat_update` make a curve.
--- Threads are what the variant sets a `count` to, or host.cpus. Work is that of :entity, or of the first kind
+-- Threads are what the variant sets a `count` to, or host.cpus (run_cpus). Work is that of :entity, or of the first kind
 -- of task by name. Data file: docs/figures.md.
 --
 -- index 0       "scenario" "entity" number-of-curves
@@ -21,12 +21,10 @@ chosen AS (
 	) AS newest
 ),
 of_run AS (
-	SELECT run_id, scenario, json_extract(modules, '$.stat_update') AS curve,
-		(SELECT CAST(value AS INTEGER) FROM json_each(params)
-			WHERE key LIKE '%.count' OR key = 'host.cpus' LIMIT 1) AS threads,
+	SELECT run_id, scenario, json_extract(modules, '$.stat_update') AS curve, threads,
 		max(value) FILTER (WHERE metric = 'task.rate' AND summary.entity = chosen.entity) AS rate,
 		100 * max(value) FILTER (WHERE metric = 'time.spin') / max(value) FILTER (WHERE metric = 'time.sys') AS spin
-	FROM chosen JOIN run USING (experiment) JOIN summary USING (run_id)
+	FROM chosen JOIN run USING (experiment) JOIN run_cpus USING (run_id) JOIN summary USING (run_id)
 	WHERE status = 'done' AND metric IN ('task.rate', 'time.spin', 'time.sys')
 	GROUP BY run_id
 ),

@@ -4,8 +4,8 @@
 --	gnuplot -e "data='end.dat'; out='end.png'" analysis/time-to-end.gp
 --
 -- The end is the first mkdir that fails for want of ids or memory (cgroup.refused_at). Each variant is a point: the
--- mean over its replications, and the earliest and latest of them. CPUs are what the variant sets
--- host.possible_cpus or host.cpus to; variants whose names differ in a number at the end alone make a curve.
+-- mean over its replications, and the earliest and latest of them. CPUs are the possible ones that the variant
+-- sets (run_cpus); variants whose names differ in a number at the end alone make a curve.
 -- Data file: docs/figures.md.
 --
 -- index 0       "scenario" "" number-of-curves
@@ -23,13 +23,12 @@ refused AS (
 ),
 of_run AS (
 	SELECT run_id, scenario, rtrim(rtrim(variant, '0123456789'), ' -_') AS curve, days, why,
-		(SELECT CAST(value AS INTEGER) FROM json_each(params)
-			WHERE key IN ('host.possible_cpus', 'host.cpus') ORDER BY key DESC LIMIT 1) AS cpus,
+		possible_cpus AS cpus,
 		(SELECT value / 1048576 FROM summary
 			WHERE summary.run_id = run.run_id AND metric = 'meminfo.Percpu') AS percpu,
 		(SELECT value / 1048576 FROM summary
 			WHERE summary.run_id = run.run_id AND metric = 'meminfo.Slab') AS slab
-	FROM refused JOIN run USING (run_id)
+	FROM refused JOIN run USING (run_id) JOIN run_cpus USING (run_id)
 ),
 point AS (
 	SELECT curve, cpus, avg(days) AS days, min(days) AS earliest, max(days) AS latest,

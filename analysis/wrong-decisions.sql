@@ -4,7 +4,7 @@
 --	gnuplot -e "data='wrong.dat'; out='wrong.png'" analysis/wrong-decisions.gp
 --
 -- Shows decision.wrong_share, the mean over the replications, of the ten deciders that were wrong most often in
--- any variant. Parameters (no entity) and data file: docs/figures.md.
+-- any variant; of fewer where that were more than a hundred bars. Parameters (no entity) and data file: docs/figures.md.
 --
 -- index 0       "scenario" "" number-of-variants number-of-deciders
 -- index 1 + k   "variant k"; then decider from 0 on, per cent wrong, "decider", "wrong of taken"
@@ -27,7 +27,7 @@ share AS (
 decider AS (
 	SELECT entity, row_number() OVER (ORDER BY max(percent) DESC, entity) - 1 AS class
 	FROM share GROUP BY entity HAVING max(percent) > 0
-	ORDER BY class LIMIT 10
+	ORDER BY class LIMIT (SELECT max(3, min(10, 100 / max(1, count(DISTINCT variant)))) FROM share)
 ),
 shown AS (
 	SELECT variant, scenario, row_number() OVER (ORDER BY min(run_id)) - 1 AS k

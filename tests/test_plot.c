@@ -298,7 +298,7 @@ static void figures_show_what_is_there(void **state)
 	assert_non_null(strstr(text, "rstat_none"));
 	free(text);
 	text = draw_text(state, "dying-over-days", "third");
-	assert_non_null(strstr(text, "in the kernel for cgroups, third"));
+	assert_non_null(strstr(text, "Memory of the kernel for cgroups, third"));
 	free(text);
 	text = draw_text(state, "dying-bytes-against-cpus", NULL);
 	assert_non_null(strstr(text, "1 node, until_freed"));
@@ -313,6 +313,12 @@ static void figures_show_what_is_there(void **state)
 	assert_non_null(strstr(text, "victim:d"));
 	assert_non_null(strstr(text, "4 of 8"));
 	assert_null(strstr(text, "never_wrong"));
+	free(text);
+	text = draw_text(state, "psi-over-time", NULL);
+	assert_non_null(strstr(text, "Memory pressure of /a"));
+	free(text);
+	text = draw_text(state, "lock-wait-against-cpus", NULL);
+	assert_non_null(strstr(text, "Wait for "));
 	free(text);
 	text = draw_text(state, "lock-wait-by-class", NULL);
 	assert_non_null(strstr(text, "lru_lock"));
@@ -331,6 +337,66 @@ static void histogram_as_text(void **state)
 	assert_non_null(strstr(text, "[8K, 16K)"));
 	assert_null(strstr(text, "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@")); /* 40 at most */
 	free(text);
+}
+
+/* Waits of nothing are values, which a logarithmic axis would have no place for. */
+static void nobody_waited(void **state)
+{
+	struct store *s = open_store(state, STORE_WRITE);
+
+	need_gnuplot();
+	assert_int_equal(
+		sqlite3_exec(store_database(s), "UPDATE lock_stat SET wait_total_ns = 0", NULL, NULL, NULL),
+		SQLITE_OK);
+	store_close(s);
+	char *text = draw_text(state, "rstat-wait-against-cgroups", NULL);
+
+	assert_non_null(strstr(text, "wait of an acquisition, us"));
+	free(text);
+}
+
+static char *write_file(void **state, const char *name, const char *text)
+{
+	char *path = scratch_path(state, name);
+	FILE *out = fopen(path, "w");
+
+	fputs(text, out);
+	fclose(out);
+	return path;
+}
+
+/* A figure sets parameters and reads the query of another, in which they have values of their own. */
+static void figures_share_a_query(void **state)
+{
+	char *own = write_file(state, "own.sql",
+			       "SELECT coalesce(:first, 'one'), coalesce(:second, 'two'), :experiment;\n");
+	char *other = write_file(state, "other.sql",
+				 "-- of three words\n.parameter set :first a,b\n"
+				 ".parameter set :second c d\n.read elsewhere/own.sql\n");
+	static const char *const cases[][2] = { { "own", "one two x\n" }, { "other", "a,b c d x\n" } };
+	struct store *s = open_store(state, STORE_READ);
+
+	for (size_t i = 0; i < 2; i++) {
+		char *text, *error = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_true(plot_figure(s,
+					&(struct plot_request){ .folder = *state,
+								.figure = cases[i][0],
+								.experiment = "x",
+								.format = PLOT_TEXT,
+								.text = out },
+					&error));
+		fclose(out);
+		assert_string_equal(text, cases[i][1]);
+		free(text);
+	}
+	store_close(s);
+	unlink(own);
+	unlink(other);
+	free(own);
+	free(other);
 }
 
 static void refuses(void **state, const struct plot_request *r, const char *reason)
@@ -390,6 +456,8 @@ int main(void)
 		cmocka_unit_test(every_figure_makes_files),
 		cmocka_unit_test(text_fits_a_mail),
 		cmocka_unit_test(figures_show_what_is_there),
+		cmocka_unit_test(nobody_waited),
+		cmocka_unit_test(figures_share_a_query),
 		cmocka_unit_test(what_cannot_be_drawn_is_said),
 		cmocka_unit_test(missing_gnuplot_is_said),
 	};

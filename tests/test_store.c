@@ -15,7 +15,7 @@ static void file_appears_with_the_first_run(void **state)
 	store_close(s);
 	s = open_or_fail(path, STORE_READ);
 	assert_query(s, "SELECT status FROM run", "running");
-	assert_query(s, "PRAGMA user_version", "1");
+	assert_query(s, "PRAGMA user_version", "2");
 	assert_query(s,
 		     "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
 		     " AND name NOT LIKE 'sqlite%' AND NOT strict",
@@ -46,6 +46,37 @@ static void rows_come_out_as_they_went_in(void **state)
 	assert_query(s, "SELECT sum(count) FROM histogram WHERE lo <= 100 AND 100 < hi", "9");
 	assert_query(s, "SELECT wait_mean_ns FROM lock_wait WHERE variant = 'base'", "75.0");
 	assert_query(s, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+	store_close(s);
+	free(path);
+}
+
+/* What the variant set, and where it set one of them alone, that for the others too. */
+static void cpus_of_a_run(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "{}", "" },
+		{ "{\"policies.flush\": \"unified\"}", "" },
+		{ "{\"host.cpus\": \"8\"}", "8 8 8" },
+		{ "{\"host.cpus\": \"8\", \"host.possible_cpus\": \"128\"}", "8 128 8" },
+		{ "{\"host.cpus\": \"8\", \"cgroups[0].tasks[0].count\": \"3\"}", "8 8 3" },
+		{ "{\"host.possible_cpus\": \"128\"}", "128" },
+	};
+	char *path = scratch_path(state, "out.db");
+	struct store *s = open_or_fail(path, STORE_WRITE);
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		assert_true(store_begin(s, &(struct store_run){ .experiment = "x",
+								.scenario = "s",
+								.variant = cases[i][0],
+								.params = cases[i][0],
+								.scenario_yaml = "",
+								.provenance = "{}" }) > 0);
+		assert_query(s,
+			     "SELECT trim(printf('%s %s %s', cpus, possible_cpus, threads))"
+			     " FROM run_cpus ORDER BY run_id DESC LIMIT 1",
+			     cases[i][1]);
+	}
+	assert_query(s, "SELECT count(*) FROM run_cpus", "6");
 	store_close(s);
 	free(path);
 }
@@ -183,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_SCRATCH(file_appears_with_the_first_run),
 		IN_SCRATCH(rows_come_out_as_they_went_in),
+		IN_SCRATCH(cpus_of_a_run),
 		IN_SCRATCH(huge_numbers_fit),
 		IN_SCRATCH(runs_can_be_read_back),
 		IN_SCRATCH(equal_runs_make_equal_tables),

@@ -42,10 +42,10 @@ static void other_files_are_refused(void **state)
 		unlink(path);
 		execute(path, "CREATE TABLE run (x); PRAGMA user_version = 1");
 		refuses(path, mode, "database of another program");
-		execute(path, "PRAGMA application_id = 0x6d636773; PRAGMA user_version = 2");
+		execute(path, "PRAGMA application_id = 0x6d636773; PRAGMA user_version = 3");
 		refuses(path, mode, "newer memcgsim");
 		execute(path, "PRAGMA user_version = 0");
-		refuses(path, mode, "has result format 0; this program knows format 1");
+		refuses(path, mode, "has result format 0; this program knows format 2");
 	}
 	free(path);
 	path = scratch_path(state, "none/x.db");

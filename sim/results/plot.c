@@ -93,20 +93,48 @@ static void bind(sqlite3_stmt *stmt, const char *name, const char *value)
 		sqlite3_bind_text(stmt, i, value, -1, SQLITE_STATIC);
 }
 
-/* A query, and what it says of its parameter :metric; both on the heap. */
+/* A query, and the values of parameters that it is asked with; all on the heap. */
 struct query {
-	char *sql, *metric;
+	char *sql;
+	struct parameter {
+		char *name, *value;
+	} * parameters;
+	size_t nr;
 };
 
+static void free_query(struct query *q)
+{
+	free(q->sql);
+	for (size_t i = 0; i < q->nr; i++) {
+		free(q->parameters[i].name);
+		free(q->parameters[i].value);
+	}
+	free(q->parameters);
+}
+
+/* ":NAME VALUE" */
+static void set_parameter(struct query *q, const char *text, size_t length)
+{
+	const char *blank = memchr(text, ' ', length);
+
+	if (!blank)
+		return;
+	q->parameters = xreallocarray(q->parameters, q->nr + 1, sizeof(*q->parameters));
+	q->parameters[q->nr++] = (struct parameter){
+		.name = xasprintf("%.*s", (int)(blank - text), text),
+		.value = xasprintf("%.*s", (int)(text + length - blank - 1), blank + 1),
+	};
+}
+
 /*
- * Figures that differ in the metric share a query. One says so in two commands of the shell of SQLite, each
- * a line that begins with a dot, so that it is of use there too: `.parameter set :metric NAME` and `.read
+ * Figures that differ in the metrics share a query. One says so in commands of the shell of SQLite, each
+ * a line that begins with a dot, so that it is of use there too: `.parameter set :NAME VALUE` and `.read
  * FILE`, which is looked for in the folder of the figures, and reads no other. False with errno where a file
  * cannot be read.
  */
 static bool read_query(const char *folder, const char *name, bool other, struct query *q)
 {
-	static const char metric[] = ".parameter set :metric ", file[] = ".read ";
+	static const char set[] = ".parameter set ", file[] = ".read ";
 	char *path = xasprintf("%s/%s", folder, name);
 	char *next = NULL;
 
@@ -115,9 +143,8 @@ static bool read_query(const char *folder, const char *name, bool other, struct 
 	for (char *line = q->sql; line && *line; line += strspn(line, "\n")) {
 		size_t length = strcspn(line, "\n");
 
-		if (!strncmp(line, metric, strlen(metric))) {
-			free(q->metric);
-			q->metric = xasprintf("%.*s", (int)(length - strlen(metric)), line + strlen(metric));
+		if (!strncmp(line, set, strlen(set))) {
+			set_parameter(q, line + strlen(set), length - strlen(set));
 		} else if (!strncmp(line, file, strlen(file))) {
 			next = xasprintf("%.*s", (int)(length - strlen(file)), line + strlen(file));
 			break;
@@ -147,7 +174,8 @@ static long write_rows(struct store *s, const struct query *q, const struct plot
 			return -1;
 		bind(stmt, ":experiment", r->experiment);
 		bind(stmt, ":entity", r->entity);
-		bind(stmt, ":metric", q->metric);
+		for (size_t i = 0; i < q->nr; i++)
+			bind(stmt, q->parameters[i].name, q->parameters[i].value);
 		while (stmt && sqlite3_step(stmt) == SQLITE_ROW) {
 			for (int i = 0; i < sqlite3_column_count(stmt); i++) {
 				const char *text = (const char *)sqlite3_column_text(stmt, i);
@@ -186,8 +214,7 @@ static bool write_data(struct store *s, const struct plot_request *r, const char
 		*error = xasprintf("%s: %s", path, strerror(errno));
 		rows = -1;
 	}
-	free(query.sql);
-	free(query.metric);
+	free_query(&query);
 	free(file);
 	free(name);
 	return rows > 0;

@@ -20,7 +20,7 @@
 
 #include "sim/results/record.h"
 
-#define STORE_FORMAT 1 /* PRAGMA user_version */
+#define STORE_FORMAT 2 /* PRAGMA user_version */
 
 struct store;
 
