@@ -182,7 +182,7 @@ void memcg_charges_reparent(struct memcg *m)
 {
 	uint64_t nr = m->nr_charged - m->nr_kmem;
 
-	m->memory.usage -= nr;
+	page_counter_forget(&m->memory, nr);
 	m->nr_charged -= nr;
 	m->parent->nr_charged += nr;
 	if (memcg_is_root(m->parent))

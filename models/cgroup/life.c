@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "models/cgroup/life_impl.h"
+#include "models/cgroup/siblings.h"
 #include "models/cgroup/stock.h"
 #include "models/host/ledger.h"
 #include "models/list_lru/list_lru.h"
@@ -129,9 +130,14 @@ static void release(struct task *t, struct work *work)
 
 /* ---- references ---- */
 
+static bool is_kept(const struct memcg *m)
+{
+	return m->nr_charged > m->nr_kmem || m->nr_children || m->nr_stocks || m->nr_swap;
+}
+
 static bool is_referenced(const struct memcg *m)
 {
-	return m->nr_charged > m->nr_kmem || m->nr_children || m->nr_stocks || m->nr_pins || m->nr_swap;
+	return m->nr_pins || is_kept(m);
 }
 
 void memcg_unreferenced(struct task *t, struct memcg *m)
@@ -141,6 +147,7 @@ void memcg_unreferenced(struct task *t, struct memcg *m)
 	if (m->life != MEMCG_OFFLINE || is_referenced(m))
 		return;
 	m->life = MEMCG_RELEASED;
+	siblings_changed(m);
 	work_init(&end->work, release);
 	queue_work_on(t->sim, t, t->cpu->id, m->host->cgroups->life->queue, &end->work);
 }
@@ -158,6 +165,11 @@ void memcg_put(struct task *t, struct memcg *m)
 	assert(m->nr_pins);
 	m->nr_pins--;
 	memcg_ref_gone(t, m);
+}
+
+bool memcg_is_last_ref(const struct memcg *m)
+{
+	return m->life == MEMCG_OFFLINE && m->nr_pins == 1 && !is_kept(m);
 }
 
 /* ---- offline ---- */

@@ -31,6 +31,9 @@ struct page_counter {
 	uint64_t forced; /* usage above max that a forced charge or a new limit left, for invariant I11 */
 	int64_t in_flight;
 	struct page_counter *parent;
+	/* Of a memcg's memory: among its siblings, who have to know when usage becomes or leaves 0. */
+	struct siblings *row; /* NULL: nobody asks */
+	uint32_t place;
 };
 
 struct cgroup_options;
@@ -120,6 +123,7 @@ struct memcg {
 	uint64_t object_bytes; /* of those, bytes in objects that exist */
 	/* References that keep a removed cgroup (12.3), beside the pages charged to it; life.c. */
 	uint32_t nr_children; /* cgroups below it that are not freed */
+	struct siblings *row; /* of its children, when they are many; siblings.h */
 	uint32_t nr_stocks;   /* CPUs whose stock of pages names it */
 	uint32_t nr_pins;     /* walkers, sockets, and who else holds it */
 	uint64_t nr_swap;     /* slots of swap that it owns */
@@ -240,6 +244,8 @@ void objcgs_reparent(struct memcg *m);
 /* A walker, a socket, ... begins to hold m; false: nobody can any more (css_tryget()). In a step. */
 bool memcg_tryget(struct memcg *m);
 void memcg_put(struct task *t, struct memcg *m);
+/* Who holds m is the last to do so: memcg_put() would let it go. */
+bool memcg_is_last_ref(const struct memcg *m);
 /* One of the references that are counted elsewhere is gone: was it the last of a removed cgroup? */
 void memcg_unreferenced(struct task *t, struct memcg *m);
 static inline void memcg_ref_gone(struct task *t, struct memcg *m)
@@ -250,6 +256,8 @@ static inline void memcg_ref_gone(struct task *t, struct memcg *m)
 
 /* ---- page counters; page_counter.c. Each level is a step of its own. ---- */
 
+void siblings_charge_turned(struct page_counter *c); /* siblings.c */
+
 void page_counter_init(struct page_counter *c, struct page_counter *parent);
 /* nr pages on all levels, or on none: then *failed is the level whose max is in the way. */
 bool page_counter_try_charge(struct task *t, struct page_counter *c, uint64_t nr,
@@ -257,6 +265,8 @@ bool page_counter_try_charge(struct task *t, struct page_counter *c, uint64_t nr
 /* nr pages on all levels, whatever the limits. */
 void page_counter_charge(struct task *t, struct page_counter *c, uint64_t nr);
 void page_counter_uncharge(struct task *t, struct page_counter *c, uint64_t nr);
+/* The counter alone, without a walk: what it had is an ancestor's. No time passes. */
+void page_counter_forget(struct page_counter *c, uint64_t nr);
 /* page_counter_set_min(), page_counter_set_low(): new protection, of which all levels above learn. */
 void page_counter_protect(struct task *t, struct page_counter *c, uint64_t min, uint64_t low);
 

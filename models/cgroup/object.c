@@ -30,7 +30,7 @@ struct deferred_free {
 static void objects_move(struct memcg *from, struct memcg *to)
 {
 	for (struct memcg *m = from; m != to; m = m->parent)
-		m->memory.usage -= from->nr_kmem;
+		page_counter_forget(&m->memory, from->nr_kmem);
 	to->nr_charged += from->nr_kmem;
 	to->nr_kmem += from->nr_kmem;
 	to->object_bytes += from->object_bytes;

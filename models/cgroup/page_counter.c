@@ -39,11 +39,20 @@ static void propagate(struct task *t, struct page_counter *c, uint64_t setting, 
 	line_touch_rmw(t, protection_line(t, c->parent));
 }
 
+static void change(struct page_counter *c, int64_t nr)
+{
+	bool was_empty = !c->usage;
+
+	c->usage += (uint64_t)nr;
+	if (c->row && was_empty != !c->usage)
+		siblings_charge_turned(c);
+}
+
 /* One level of a walk, in the step in which the CPU gets the line. `nr` may be negative. */
 static void add(struct task *t, struct page_counter *c, int64_t nr)
 {
 	line_rmw(t, &c->line);
-	c->usage += (uint64_t)nr;
+	change(c, nr);
 	c->in_flight += nr;
 	if (!c->parent)
 		return;
@@ -93,6 +102,11 @@ void page_counter_uncharge(struct task *t, struct page_counter *c, uint64_t nr)
 {
 	for (; c; c = c->parent)
 		add(t, c, -(int64_t)nr);
+}
+
+void page_counter_forget(struct page_counter *c, uint64_t nr)
+{
+	change(c, -(int64_t)nr);
 }
 
 void page_counter_protect(struct task *t, struct page_counter *c, uint64_t min, uint64_t low)

@@ -10,6 +10,7 @@
 
 #include "models/cgroup/life_impl.h"
 #include "models/cgroup/options.h"
+#include "models/cgroup/siblings.h"
 #include "models/cgroup/stock.h"
 
 static const char *join(struct host *host, const struct memcg *parent, const char *name)
@@ -120,6 +121,7 @@ struct memcg *memcg_create(struct memcg *parent, const char *name)
 	parent->last_child = m;
 	parent->nr_children++;
 	parent->nr_online++;
+	siblings_join(m);
 	for (struct memcg *above = parent; above; above = above->parent)
 		above->nr_descendants++;
 	return m;
@@ -129,6 +131,7 @@ void memcg_leave(struct memcg *m)
 {
 	*(m->prev_sibling ? &m->prev_sibling->next_sibling : &m->parent->first_child) = m->next_sibling;
 	*(m->next_sibling ? &m->next_sibling->prev_sibling : &m->parent->last_child) = m->prev_sibling;
+	siblings_leave(m);
 }
 
 /*

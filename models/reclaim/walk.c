@@ -11,7 +11,10 @@
  *
  * kswapd, and the retry before a call gives up, walk all of it in every kernel.
  */
+#include "models/cgroup/siblings.h"
 #include "models/reclaim/reclaim_impl.h"
+
+#define FEW 4u /* cgroups that are passed one by one as fast */
 
 struct reclaim_cookie {
 	struct reclaim_iter *iter;
@@ -77,6 +80,34 @@ static void shrink_memcg(struct task *t, struct memcg *m, uint32_t node, struct 
 	shrink_slab(t, m, node, sc->priority);
 }
 
+/*
+ * Behind m (or the shared position) may follow some that have no pages: emin, 0 or more, is no less than
+ * that, so may_reclaim() is false and the walk's time is all they cost. As many as it passes before anything
+ * else happens are passed at once. m may not be one that goes when it is let go, which others would
+ * notice. Returns where that ends, which is held instead of m.
+ */
+static struct memcg *pass_empty(struct task *t, struct memcg *m, struct reclaim_cookie *cookie)
+{
+	const sim_time_t cost = m->host->costs->reclaim_memcg;
+	struct memcg *from = m, *last;
+	uint64_t most = task_alone_for(t, cost), nr;
+
+	if (cookie)
+		from = cookie->generation == cookie->iter->generation ? cookie->iter->position : NULL;
+	if (most < FEW || !from || from->first_child || memcg_is_last_ref(m))
+		return m;
+	last = siblings_empty_after(from, most, &nr);
+	if (!last)
+		return m;
+	if (cookie)
+		cookie->iter->position = last;
+	memcg_tryget(last);
+	memcg_put(t, m);
+	cpu_work(t, nr * cost);
+	task_sync(t);
+	return last;
+}
+
 static void shrink_memcgs(struct task *t, uint32_t node, struct scan_control *sc)
 {
 	struct host *host = sc->target->host;
@@ -95,6 +126,7 @@ static void shrink_memcgs(struct task *t, uint32_t node, struct scan_control *sc
 				break;
 		}
 		task_sync(t);
+		m = pass_empty(t, m, partial ? &cookie : NULL);
 	}
 	if (!m)
 		return;

@@ -279,6 +279,21 @@ static inline void cpu_stall(struct task *t, sim_time_t d)
 	t->cpu->stalled += d;
 }
 
+/*
+ * How many pieces of private work of length d the task can do before anything else happens: nobody could see
+ * in between what it does meanwhile, nor ask for its CPU. So who does the same again and again may do
+ * so many at once. 0: cannot be said. In a step.
+ */
+static inline uint64_t task_alone_for(const struct task *t, sim_time_t d)
+{
+	sim_time_t next = t->sim->next.when; /* not after the end of the run */
+
+	shared_step(t);
+	if (pending_naive(t->sim) || t->shares_core || t->cpu->need_resched || next <= t->clock)
+		return 0;
+	return (next - t->clock - 1) / d;
+}
+
 static inline void task_sync(struct task *t)
 {
 	if (__builtin_expect(t->shares_core, 0))
