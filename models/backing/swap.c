@@ -188,12 +188,15 @@ void swap_free(struct task *t, swap_slot_t slot)
 
 /* ---- pages ---- */
 
+/* Whoever writes waits for it here, and yet the page has been under writeback meanwhile as any other. */
 bool swap_write(struct task *t, swap_slot_t slot, frame_t frame)
 {
 	struct swap_state *swap = swap_of(host_of(t));
+
+	page_begin_writeback(t, host_of(t), frame);
 	bool done = swap->device->ops->write(t, swap->device->state, slot);
 
-	(void)frame;
+	page_end_writeback(t, host_of(t), frame, t->cpu->id);
 	swap->out += done;
 	swap->full += !done;
 	return done;

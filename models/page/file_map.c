@@ -2,8 +2,8 @@
  * file_map.c - a file through a shared mapping, after filemap_fault() and filemap_map_pages() of
  * mm/filemap.c, Linux 6.1, without fault-around.
  *
- * A touch of a mapped page only sets the accessed bit, which nobody sees until a scan looks at it; the fault
- * that maps a page sets it too. There is one mapping, the first user's: what is modelled is
+ * A touch of a mapped page only sets the accessed bit, which nobody sees until a scan looks at it, or munmap();
+ * the fault that maps a page sets it too. There is one mapping, the first user's: what is modelled is
  * that the page is mapped, its accessed bit and the page tables, not how many processes share it.
  */
 #include "models/cgroup/stock.h"
@@ -61,20 +61,36 @@ enum file_result file_touch(struct task *t, struct memcg *m, struct file_object 
 	return result;
 }
 
-/* zap_pte_range() of one table, and free_pgtables() of it. */
-static void unmap_table(struct task *t, struct file_object *f, uint64_t table)
+/*
+ * zap_pte_range() looks at the accessed bit before it drops the entry: a page that was touched through it has
+ * been accessed once more (vma_has_recency(); nobody here asks for MADV_SEQUENTIAL or MADV_RANDOM).
+ */
+static void zap(struct task *t, struct file_object *f, uint64_t index)
 {
 	struct host *host = f->object.host;
+	frame_t frame = slot_frame(f->object.slots[index]);
+
+	if (!frame || !(page_of(host, frame)->flags & PG_MAPPED))
+		return;
+	if (page_of(host, frame)->flags & PG_YOUNG) {
+		page_mark_accessed(t, host, frame);
+		task_sync(t); /* reclaim may have been at it meanwhile */
+		frame = slot_frame(f->object.slots[index]);
+	}
+	if (frame && page_of(host, frame)->flags & PG_MAPPED)
+		page_unmap(t, host, frame);
+}
+
+/* All of one table, and free_pgtables() of it. */
+static void unmap_table(struct task *t, struct file_object *f, uint64_t table)
+{
 	struct mapping *mapping = f->object.mapping;
 	uint64_t from, to;
 
 	mapping_range(mapping, table, &from, &to);
 	for (; from < to; from++) {
 		task_sync(t);
-		frame_t frame = slot_frame(f->object.slots[from]);
-
-		if (frame && page_of(host, frame)->flags & PG_MAPPED)
-			page_unmap(t, host, frame);
+		zap(t, f, from);
 	}
 	mapping_drop_tables(t, mapping, table, 1);
 }

@@ -16,7 +16,24 @@
 #include "models/host/costs.h"
 #include "models/workload/page_ops.h"
 
-enum page_op { ANON_FAULT, ANON_DONTNEED, ANON_EXIT, FILE_READ, FILE_DROP, MEMORY_MAX };
+enum page_op {
+	ANON_FAULT,
+	ANON_DONTNEED,
+	ANON_EXIT,
+	FILE_READ,
+	FILE_DROP,
+	FILE_WRITE,
+	FILE_SYNC,
+	FILE_REMOVE,
+	FILE_MAP,
+	FILE_UNMAP,
+	TMPFS_WRITE,
+	TMPFS_READ,
+	TMPFS_FALLOCATE,
+	TMPFS_REMOVE,
+	MEMORY_MAX,
+	MEMORY_RECLAIM,
+};
 
 static const struct enum_name op_names[] = {
 	{ "anon_fault", ANON_FAULT, "touch pages that are not there, skipping those that are" },
@@ -24,7 +41,17 @@ static const struct enum_name op_names[] = {
 	{ "anon_exit", ANON_EXIT, "munmap of everything, page tables included" },
 	{ "file_read", FILE_READ, "read pages of a file, one read(2) each" },
 	{ "file_drop", FILE_DROP, "POSIX_FADV_DONTNEED of a range" },
+	{ "file_write", FILE_WRITE, "write pages of a file, one write(2) each" },
+	{ "file_sync", FILE_SYNC, "fsync(2)" },
+	{ "file_remove", FILE_REMOVE, "unlink(2) of a file that nobody has open" },
+	{ "file_map", FILE_MAP, "touch pages of a shared mapping of a file" },
+	{ "file_unmap", FILE_UNMAP, "munmap of that mapping" },
+	{ "tmpfs_write", TMPFS_WRITE, "write pages of its file on tmpfs, one write(2) each" },
+	{ "tmpfs_read", TMPFS_READ, "read pages of it, one read(2) each" },
+	{ "tmpfs_fallocate", TMPFS_FALLOCATE, "fallocate(2) of pages of it" },
+	{ "tmpfs_remove", TMPFS_REMOVE, "truncate it to nothing" },
 	{ "memory_max", MEMORY_MAX, "write memory.max of its cgroup: so many pages; 0: none" },
+	{ "memory_reclaim", MEMORY_RECLAIM, "write memory.reclaim of its cgroup: so many pages" },
 	{ NULL, 0, NULL },
 };
 
@@ -43,7 +70,7 @@ static const struct option step_rows[] = {
 	OPTION(struct page_step, pages, OPT_U64, .fallback = "0", .max = "1G", .help = "on how many pages"),
 	OPTION(struct page_step, from, OPT_U64, .fallback = "0", .max = "1G", .help = "the first page"),
 	OPTION(struct page_step, stride, OPT_U64, .fallback = "1", .min = "1", .max = "1M",
-	       .help = "from one page to the next, for anon_fault and file_read"),
+	       .help = "from one page to the next, for what is done page by page"),
 	OPTION(struct page_step, file, OPT_STRING, .help = "name of a file; the cgroup's own if none"),
 	OPTION(struct page_step, of, OPT_STRING,
 	       .help = "path or pattern: the own files of these cgroups, one after the other, instead"),
@@ -117,19 +144,35 @@ static const struct module module_page_ops;
 
 static bool is_file_op(const struct page_step *step)
 {
-	return step->op == FILE_READ || step->op == FILE_DROP;
+	return step->op >= FILE_READ && step->op <= FILE_UNMAP;
+}
+
+static bool is_tmpfs_op(const struct page_step *step)
+{
+	return step->op >= TMPFS_WRITE && step->op <= TMPFS_REMOVE;
+}
+
+/* Whether its pages are those [from, from + pages), in steps of `stride` where `strides`. */
+static bool has_range(const struct page_step *step, bool *strides)
+{
+	static const bool by_page[] = {
+		[ANON_FAULT] = true,  [FILE_READ] = true,  [FILE_WRITE] = true,      [FILE_MAP] = true,
+		[TMPFS_WRITE] = true, [TMPFS_READ] = true, [TMPFS_FALLOCATE] = true, [MEMORY_RECLAIM] = false,
+	};
+
+	*strides = by_page[step->op];
+	return *strides || step->op == ANON_DONTNEED || step->op == FILE_DROP;
 }
 
 /* The last page that a step may come to is inside of what it works on. */
 static void check_step(const struct scenario *s, const struct page_ops *o, const struct page_step *step,
 		       struct complaints *c)
 {
-	uint64_t stride = step->op == ANON_FAULT || step->op == FILE_READ ? step->stride : 1;
-	uint64_t size = is_file_op(step) ? o->file_pages : o->memory;
+	uint64_t size = is_file_op(step) || is_tmpfs_op(step) ? o->file_pages : o->memory;
+	bool strides, ranges = has_range(step, &strides);
+	uint64_t stride = strides ? step->stride : 1;
 
-	bool has_range = step->op != ANON_EXIT && step->op != MEMORY_MAX;
-
-	if (has_range && step->pages && step->from + (step->pages - 1) * stride >= size)
+	if (ranges && step->pages && step->from + (step->pages - 1) * stride >= size)
 		complain(c, option_where(step, "pages"), "pages: the step reaches page %llu of %llu",
 			 (unsigned long long)(step->from + (step->pages - 1) * stride),
 			 (unsigned long long)size);
@@ -196,14 +239,37 @@ static bool fault(struct task *t, struct workload_task *w, struct anon_object *m
 	return true;
 }
 
-static bool read_file(struct task *t, struct workload_task *w, struct file_object *file,
-		      const struct page_step *step)
+/* One page, of a file or, where that is NULL, of the task's own on tmpfs. */
+static enum file_result one_page(struct task *t, struct workload_task *w, enum page_op op,
+				 struct file_object *file, uint64_t index, struct memcg **level)
+{
+	struct tmpfs_object *tmpfs = ((struct page_ops_state *)w->state)->tmpfs;
+
+	switch (op) {
+	case FILE_READ:
+		return file_read(t, w->memcg, file, index, level);
+	case FILE_WRITE:
+		return file_write(t, w->memcg, file, index, level);
+	case FILE_MAP:
+		return file_touch(t, w->memcg, file, index, level);
+	case TMPFS_WRITE:
+		return tmpfs_write(t, w->memcg, tmpfs, index, level);
+	case TMPFS_READ:
+		return tmpfs_read(t, w->memcg, tmpfs, index, level);
+	default:
+		return tmpfs_fallocate(t, w->memcg, tmpfs, index, level);
+	}
+}
+
+static bool page_by_page(struct task *t, struct workload_task *w, struct file_object *file,
+			 const struct page_step *step)
 {
 	for (uint64_t k = 0; k < step->pages; k++) {
+		uint64_t index = step->from + k * step->stride;
 		struct memcg *level;
 
 		cpu_work(t, w->host->costs->syscall);
-		if (file_read(t, w->memcg, file, step->from + k * step->stride, &level) == FILE_NOMEM) {
+		if (one_page(t, w, (enum page_op)step->op, file, index, &level) == FILE_NOMEM) {
 			workload_out_of_memory(w, level);
 			return false;
 		}
@@ -217,11 +283,25 @@ static bool file_step(struct task *t, struct workload_task *w, struct file_objec
 {
 	if (!file)
 		return true; /* a cgroup whose own file nobody ever used */
-	if (step->op == FILE_READ)
-		return read_file(t, w, file, step);
-	file_drop(t, file, step->from, step->pages);
-	w->ops += step->pages;
-	return true;
+	switch ((enum page_op)step->op) {
+	case FILE_DROP:
+		file_drop(t, file, step->from, step->pages);
+		w->ops += step->pages;
+		return true;
+	case FILE_SYNC:
+		w->ops += file_dirty(file);
+		file_sync(t, file);
+		return true;
+	case FILE_REMOVE:
+		w->ops += file_present(file);
+		file_truncate(t, file, 0);
+		return true;
+	case FILE_UNMAP:
+		file_unmap(t, file);
+		return true;
+	default:
+		return page_by_page(t, w, file, step);
+	}
 }
 
 static bool file_steps(struct task *t, struct workload_task *w, const struct page_step *step)
@@ -243,6 +323,8 @@ static bool file_steps(struct task *t, struct workload_task *w, const struct pag
 static bool do_step(struct task *t, struct workload_task *w, struct anon_object *memory,
 		    const struct page_step *step)
 {
+	struct tmpfs_object *tmpfs = ((struct page_ops_state *)w->state)->tmpfs;
+
 	switch ((enum page_op)step->op) {
 	case ANON_FAULT:
 		return fault(t, w, memory, step);
@@ -257,9 +339,26 @@ static bool do_step(struct task *t, struct workload_task *w, struct anon_object 
 		return true;
 	case FILE_READ:
 	case FILE_DROP:
+	case FILE_WRITE:
+	case FILE_SYNC:
+	case FILE_REMOVE:
+	case FILE_MAP:
+	case FILE_UNMAP:
 		return file_steps(t, w, step);
+	case TMPFS_WRITE:
+	case TMPFS_READ:
+	case TMPFS_FALLOCATE:
+		return page_by_page(t, w, NULL, step);
+	case TMPFS_REMOVE:
+		w->ops += tmpfs_present(tmpfs);
+		tmpfs_remove(t, tmpfs);
+		return true;
 	case MEMORY_MAX:
 		return page_ops_write_max(t, w, step->pages);
+	case MEMORY_RECLAIM: /* falling short of it ends nothing */
+		memcg_proactive_reclaim(t, w->memcg, step->pages);
+		w->ops += step->pages;
+		return true;
 	}
 	return false;
 }
@@ -294,6 +393,7 @@ static void run(struct task *t, struct workload_task *w)
 	struct step_done *done = ((struct page_ops_state *)w->state)->done;
 	bool going = page_ops_begin(t, w);
 
+	((struct page_ops_state *)w->state)->tmpfs = tmpfs_create(w->host, o->file_pages);
 	for (uint32_t round = 0; going && round < o->rounds; round++)
 		for (size_t i = 0; going && i < o->steps.nr; i++)
 			going = measured_step(t, w, memory, o->steps.items[i], &done[i]);

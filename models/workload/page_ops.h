@@ -26,6 +26,7 @@ struct step_done {
 struct page_ops_state {
 	struct step_done *done;                  /* by step */
 	struct stat_calls before[NR_STAT_KINDS]; /* the step at hand, when each kind began to count */
+	struct tmpfs_object *tmpfs;              /* its file there */
 	bool has_mapping;                        /* its areas are there */
 	bool histograms_seen, knob_seen;         /* those files have been opened before */
 };
