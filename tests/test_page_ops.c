@@ -139,7 +139,7 @@ static void kinds(void **state)
 		{ "file_write", 3, 1 }, /* NR_FILE_DIRTY */
 		{ "file_sync", 3, 0 },  /* NR_FILE_DIRTY, NR_WRITEBACK up and down */
 		{ "file_map", 1, 1 },   /* NR_FILE_MAPPED; PGFAULT */
-		{ "file_unmap", 3, 1 }, /* and to the active list, for it has been read and touched; PGACTIVATE */
+		{ "file_unmap", 3, 1 }, /* to the active list: read and touched; PGACTIVATE */
 	};
 
 	(void)state;
@@ -162,7 +162,7 @@ static void kinds(void **state)
 	}
 }
 
-/* Swap on zram is written at once, and yet counted as writeback meanwhile: five updates a page and its list. */
+/* Swap on zram is written at once, and yet is under writeback meanwhile: five updates a page and its list. */
 static void swap_out(void **state)
 {
 	static const char scenario[] =
@@ -178,7 +178,7 @@ static void swap_out(void **state)
 
 	(void)state;
 	assert_in_range(out, 512, 543);
-	/* NR_SWAPCACHE and NR_WRITEBACK up and down, NR_ANON_MAPPED; touched pages go round their list once. */
+	/* NR_SWAPCACHE and NR_WRITEBACK up and down, NR_ANON_MAPPED; pages go round their list once. */
 	assert_in_range(calls - 5 * out, 32, 1024 + 200);
 	record_free(r);
 }

@@ -2,7 +2,7 @@
  * file_map.c - a file through a shared mapping, after filemap_fault() and filemap_map_pages() of
  * mm/filemap.c, Linux 6.1, without fault-around.
  *
- * A touch of a mapped page only sets the accessed bit, which nobody sees until a scan looks at it, or munmap();
+ * A touch of a mapped page only sets the accessed bit, which is seen when a scan or munmap() looks at it;
  * the fault that maps a page sets it too. There is one mapping, the first user's: what is modelled is
  * that the page is mapped, its accessed bit and the page tables, not how many processes share it.
  */
