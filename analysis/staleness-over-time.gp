@@ -23,9 +23,9 @@ plot for [k = 0:nr - 1] data index 1 + k using (at($1)):2 with lines linetype k 
 		with points pointtype 2 pointsize 0.7 linecolor k + 1 notitle
 
 set key
-ylabel = 'age of what is read, s'
+ylabel = 'age of what is read, ' . of_time
 @set_ylabel
-plot for [k = 0:nr - 1] data index 1 + k using (at($1)):3 with lines linetype k + 1 title gap . columnheader(1), \
+plot for [k = 0:nr - 1] data index 1 + k using (at($1)):(at($3)) with lines linetype k + 1 title gap . columnheader(1), \
 	for [k = 0:nr - 1] data index 1 + nr using ($1 == k ? at($2) : 1/0):(row(k)) axes x1y2 \
 		with points pointtype 2 pointsize 0.7 linecolor k + 1 notitle, \
 	1/0 with points pointtype 2 pointsize 0.7 linecolor rgb '#555555' \

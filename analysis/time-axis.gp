@@ -7,4 +7,5 @@ do for [k = 0:nr - 1] {
 }
 second = last_second > 172800 ? 86400.0 : last_second > 7200 ? 3600.0 : last_second > 300 ? 60.0 : 1.0
 at(seconds) = seconds / second
-set xlabel 'simulated time, ' . (second > 3600 ? 'days' : second > 60 ? 'h' : second > 1 ? 'min' : 's')
+of_time = second > 3600 ? 'days' : second > 60 ? 'h' : second > 1 ? 'min' : 's'
+set xlabel 'simulated time, ' . of_time
