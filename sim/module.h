@@ -23,7 +23,7 @@
 #include "sim/scenario/option.h"
 
 /* Raised whenever a public structure changes; a plug-in built against another number is refused. */
-#define MEMCGSIM_ABI 3
+#define MEMCGSIM_ABI 4
 
 enum module_kind {
 	MODULE_SECTION,  /* a top-level key of the scenario; .options describes its map, or its list's */

@@ -118,7 +118,6 @@ static void sample(struct run *run, sim_time_t now)
 	workingset_sample(run->model, now);
 	backing_sample(run->model, now);
 	pressure_sample(run->model, now);
-	workload_sample(run->model, now);
 }
 
 static void finish(struct run *run)

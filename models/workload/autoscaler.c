@@ -215,9 +215,7 @@ static void run(struct task *t, struct workload_task *w)
 	}
 }
 
-static const struct module module_autoscaler;
-
-static void finish(struct host *host)
+static void finish(struct host *host, const struct module *self)
 {
 	uint32_t nr;
 	const struct workload_task *tasks = workload_tasks(host, &nr);
@@ -226,7 +224,7 @@ static void finish(struct host *host)
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct scaler *x = tasks[i].state;
 
-		if (tasks[i].options->workload.module != &module_autoscaler)
+		if (!workload_is(&tasks[i], self))
 			continue;
 		record_summary(r, &metrics[RAISES], tasks[i].label, (double)x->raises);
 		if (!x->raises)

@@ -170,11 +170,6 @@ void burst_rmdir(struct burst *b, struct memcg *m)
 
 /* ---- results ---- */
 
-static bool is_of(const struct workload_task *w, const struct module *module)
-{
-	return w->options->workload.module == module;
-}
-
 static void record_name(struct host *host, const struct workload_task *tasks, uint32_t first, uint32_t nr)
 {
 	struct record *record = host->run->record;
@@ -185,8 +180,7 @@ static void record_name(struct host *host, const struct workload_task *tasks, ui
 	for (uint32_t i = first; i < nr; i++) {
 		const struct burst_record *one = tasks[i].state;
 
-		if (!is_of(&tasks[i], tasks[first].options->workload.module) ||
-		    strcmp(tasks[i].label, label) != 0)
+		if (!workload_shares(&tasks[i], &tasks[first]))
 			continue;
 		histogram_merge(&all.latency, &one->latency);
 		all.failed += one->failed;
@@ -197,17 +191,12 @@ static void record_name(struct host *host, const struct workload_task *tasks, ui
 	record_summary(record, &metrics[OOM_KILLED], label, (double)all.oom_killed);
 }
 
-void burst_finish(struct host *host, const struct module *module)
+void burst_finish(struct host *host, const struct module *self)
 {
 	uint32_t nr;
 	const struct workload_task *tasks = workload_tasks(host, &nr);
 
-	for (uint32_t i = 0; i < nr; i++) {
-		bool first = is_of(&tasks[i], module);
-
-		for (uint32_t k = 0; k < i && first; k++)
-			first = !is_of(&tasks[k], module) || strcmp(tasks[k].label, tasks[i].label) != 0;
-		if (first)
+	for (uint32_t i = 0; i < nr; i++)
+		if (workload_is(&tasks[i], self) && workload_leads(tasks, i))
 			record_name(host, tasks, i, nr);
-	}
 }

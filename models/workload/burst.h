@@ -79,6 +79,6 @@ struct memcg *burst_mkdir(struct burst *b, struct memcg *parent, const char *ste
 void burst_rmdir(struct burst *b, struct memcg *m);
 
 /* The results of a module's tasks, by their names: its finish(). */
-void burst_finish(struct host *host, const struct module *module);
+void burst_finish(struct host *host, const struct module *self);
 
 #endif

@@ -14,21 +14,6 @@ static const struct option rows[] = {
 };
 static const struct option_table options = OPTION_TABLE("eviction_manager", struct killer_options, rows);
 
-static const struct module module_eviction_manager;
-
-static void finish(struct host *host)
-{
-	killer_finish(host, &module_eviction_manager);
-}
-
-static const struct workload_ops ops = {
-	.check = killer_check,
-	.ends = killer_ends,
-	.prepare = killer_prepare,
-	.run = killer_run,
-	.finish = finish,
-};
-
 MODULE(eviction_manager) = {
 	.abi = MEMCGSIM_ABI,
 	.kind = MODULE_WORKLOAD,
@@ -37,5 +22,5 @@ MODULE(eviction_manager) = {
 		"them",
 	.source = "kubelet: eviction manager, housekeeping interval 10 s",
 	.options = &options,
-	.ops = &ops,
+	.ops = &killer_ops,
 };

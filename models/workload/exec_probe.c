@@ -41,8 +41,6 @@ static const struct option rows[] = {
 };
 static const struct option_table options = OPTION_TABLE("exec_probe", struct exec_probe, rows);
 
-static const struct module module_exec_probe;
-
 static void prepare(struct workload_task *w)
 {
 	const struct exec_probe *o = w->own;
@@ -117,16 +115,11 @@ static bool ends(const void *own)
 	return ((const struct exec_probe *)own)->rounds;
 }
 
-static void finish(struct host *host)
-{
-	burst_finish(host, &module_exec_probe);
-}
-
 static const struct workload_ops ops = {
 	.ends = ends,
 	.prepare = prepare,
 	.run = run,
-	.finish = finish,
+	.finish = burst_finish,
 };
 
 MODULE(exec_probe) = {

@@ -62,7 +62,7 @@ static bool is_amount(int number)
 	return number != WATCH_PRESSURE && number != WATCH_PGSCAN;
 }
 
-void killer_check(const struct scenario *s, const struct task_options *task, const void *own,
+static void check(const struct scenario *s, const struct task_options *task, const void *own,
 		  struct complaints *c)
 {
 	const struct killer_options *o = own;
@@ -76,7 +76,7 @@ void killer_check(const struct scenario *s, const struct task_options *task, con
 			 watch_numbers[o->when].name);
 }
 
-bool killer_ends(const void *own)
+static bool ends(const void *own)
 {
 	return ((const struct killer_options *)own)->kills > 0;
 }
@@ -89,7 +89,7 @@ static struct decider *decider(struct workload_task *w, const char *what)
 	return decider_create(w->host, arena_strdup(sim_arena(w->host->sim), name));
 }
 
-void killer_prepare(struct workload_task *w)
+static void prepare(struct workload_task *w)
 {
 	struct killer *k = sim_alloc(w->host->sim, sizeof *k);
 	uint32_t most = w->host->cgroups->nr;
@@ -251,7 +251,7 @@ static void wait(struct task *t, struct killer *k)
 	k->events.raised = false;
 }
 
-void killer_run(struct task *t, struct workload_task *w)
+static void run(struct task *t, struct workload_task *w)
 {
 	struct killer *k = w->state;
 
@@ -275,7 +275,7 @@ void killer_run(struct task *t, struct workload_task *w)
 /*
  * By the name that tasks have in common, as in task.ops: several of one daemon are rare, and the last counts.
  */
-void killer_finish(struct host *host, const struct module *module)
+static void finish(struct host *host, const struct module *self)
 {
 	uint32_t nr;
 	const struct workload_task *tasks = workload_tasks(host, &nr);
@@ -283,7 +283,7 @@ void killer_finish(struct host *host, const struct module *module)
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct killer *k = tasks[i].state;
 
-		if (tasks[i].options->workload.module != module)
+		if (!workload_is(&tasks[i], self))
 			continue;
 		record_summary(host->run->record, &metrics[KILLS], tasks[i].label, (double)k->kills);
 		if (k->o->dying != UINT64_MAX)
@@ -294,3 +294,11 @@ void killer_finish(struct host *host, const struct module *module)
 					 k->overshoot);
 	}
 }
+
+const struct workload_ops killer_ops = {
+	.check = check,
+	.ends = ends,
+	.prepare = prepare,
+	.run = run,
+	.finish = finish,
+};

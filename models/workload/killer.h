@@ -51,12 +51,7 @@ struct killer_options {
 		OPTION(struct killer_options, dying, OPT_U64, .allow_max = true, .fallback = "max",          \
 		       .help = "ends nobody while `watch` has more dying descendants (cgroup.stat)")
 
-/* The operations of a workload whose options are a struct killer_options. */
-void killer_check(const struct scenario *s, const struct task_options *task, const void *own,
-		  struct complaints *c);
-bool killer_ends(const void *own);
-void killer_prepare(struct workload_task *w);
-void killer_run(struct task *t, struct workload_task *w);
-void killer_finish(struct host *host, const struct module *module);
+/* Of a workload whose options are a struct killer_options. */
+extern const struct workload_ops killer_ops;
 
 #endif

@@ -175,7 +175,7 @@ static void run(struct task *t, struct workload_task *w)
 }
 
 /* Of several tasks of one name each has a row, by its number. */
-static void finish(struct host *host)
+static void finish(struct host *host, const struct module *self)
 {
 	uint32_t nr;
 	const struct workload_task *tasks = workload_tasks(host, &nr);
@@ -184,7 +184,7 @@ static void finish(struct host *host)
 		struct hog *hog = tasks[i].state;
 		char number[16];
 
-		if (tasks[i].options->workload.module != &module_memhog)
+		if (!workload_is(&tasks[i], self))
 			continue;
 		snprintf(number, sizeof number, "%u", tasks[i].index);
 		const char *name = pass_entity(host, tasks[i].label, tasks[i].count > 1 ? number : NULL);

@@ -13,21 +13,6 @@ static const struct option rows[] = {
 };
 static const struct option_table options = OPTION_TABLE("oom_daemon", struct killer_options, rows);
 
-static const struct module module_oom_daemon;
-
-static void finish(struct host *host)
-{
-	killer_finish(host, &module_oom_daemon);
-}
-
-static const struct workload_ops ops = {
-	.check = killer_check,
-	.ends = killer_ends,
-	.prepare = killer_prepare,
-	.run = killer_run,
-	.finish = finish,
-};
-
 MODULE(oom_daemon) = {
 	.abi = MEMCGSIM_ABI,
 	.kind = MODULE_WORKLOAD,
@@ -35,5 +20,5 @@ MODULE(oom_daemon) = {
 	.help = "ends the tasks of the worst cgroup when one is under pressure; task.ops counts kills",
 	.source = "systemd-oomd 251, oomd: pressure-driven kill by pgscan",
 	.options = &options,
-	.ops = &ops,
+	.ops = &killer_ops,
 };

@@ -90,9 +90,7 @@ static void run(struct task *t, struct workload_task *w)
 	}
 }
 
-static const struct module module_packet_probe;
-
-static void finish(struct host *host)
+static void finish(struct host *host, const struct module *self)
 {
 	uint32_t nr;
 	const struct workload_task *tasks = workload_tasks(host, &nr);
@@ -102,7 +100,7 @@ static void finish(struct host *host)
 
 	histogram_init(&all, sim_arena(host->sim));
 	for (uint32_t i = 0; i < nr; i++)
-		if (tasks[i].options->workload.module == &module_packet_probe) {
+		if (workload_is(&tasks[i], self)) {
 			const struct queue *q = tasks[i].state;
 
 			histogram_merge(&all, q->wait);

@@ -140,8 +140,6 @@ MODULE(page_ops_metrics) = {
 	.ops = &table,
 };
 
-static const struct module module_page_ops;
-
 static bool is_file_op(const struct page_step *step)
 {
 	return step->op >= FILE_READ && step->op <= FILE_UNMAP;
@@ -431,13 +429,13 @@ static void finish_step(struct host *host, const struct workload_task *w, size_t
 }
 
 /* Tasks that share a name in results share a row there: that of the last. */
-static void finish(struct host *host)
+static void finish(struct host *host, const struct module *self)
 {
 	uint32_t nr;
 	const struct workload_task *tasks = workload_tasks(host, &nr);
 
 	for (uint32_t i = 0; i < nr; i++) {
-		if (tasks[i].options->workload.module != &module_page_ops)
+		if (!workload_is(&tasks[i], self))
 			continue;
 		for (size_t k = 0; k < ((const struct page_ops *)tasks[i].own)->steps.nr; k++)
 			finish_step(host, &tasks[i], k);

@@ -61,8 +61,6 @@ static const struct option rows[] = {
 };
 static const struct option_table options = OPTION_TABLE("pod", struct pod_options, rows);
 
-static const struct module module_pod;
-
 /* A cgroup of the pod, and the process in it. */
 struct container {
 	struct burst_options options;
@@ -207,16 +205,11 @@ static bool ends(const void *own)
 	return ((const struct pod_options *)own)->restarts;
 }
 
-static void finish(struct host *host)
-{
-	burst_finish(host, &module_pod);
-}
-
 static const struct workload_ops ops = {
 	.ends = ends,
 	.prepare = prepare,
 	.run = run,
-	.finish = finish,
+	.finish = burst_finish,
 };
 
 MODULE(pod) = {

@@ -61,8 +61,6 @@ MODULE(service_metrics) = {
 	.ops = &table,
 };
 
-static const struct module module_service;
-
 /* Of one task; after the run, what tasks of one name did is added up. */
 struct server {
 	struct histogram *latency;
@@ -193,18 +191,13 @@ static void run(struct task *t, struct workload_task *w)
 
 /* ---- results ---- */
 
-static bool is_service(const struct workload_task *w)
-{
-	return w->options->workload.module == &module_service;
-}
-
-static void measure(struct host *host)
+static void measure(struct host *host, const struct module *self)
 {
 	uint32_t nr;
 	struct workload_task *tasks = workload_tasks(host, &nr);
 
 	for (uint32_t i = 0; i < nr; i++)
-		if (is_service(&tasks[i])) {
+		if (workload_is(&tasks[i], self)) {
 			struct server *server = tasks[i].state;
 
 			histogram_reset(server->latency);
@@ -219,26 +212,20 @@ static void record_name(struct host *host, const struct workload_task *tasks, ui
 	for (uint32_t i = first; i < nr; i++) {
 		const struct server *server = tasks[i].state;
 
-		if (!is_service(&tasks[i]) || strcmp(tasks[i].label, tasks[first].label) != 0)
-			continue;
-		histogram_merge(&all, server->latency);
+		if (workload_shares(&tasks[i], &tasks[first]))
+			histogram_merge(&all, server->latency);
 	}
 	record_histogram(host->run->record, &metrics[LATENCY], tasks[first].label, &all);
 }
 
-static void finish(struct host *host)
+static void finish(struct host *host, const struct module *self)
 {
 	uint32_t nr;
 	const struct workload_task *tasks = workload_tasks(host, &nr);
 
-	for (uint32_t i = 0; i < nr; i++) {
-		bool first = is_service(&tasks[i]);
-
-		for (uint32_t k = 0; k < i && first; k++)
-			first = !is_service(&tasks[k]) || strcmp(tasks[k].label, tasks[i].label) != 0;
-		if (first)
+	for (uint32_t i = 0; i < nr; i++)
+		if (workload_is(&tasks[i], self) && workload_leads(tasks, i))
 			record_name(host, tasks, i, nr);
-	}
 }
 
 static const struct workload_ops ops = {

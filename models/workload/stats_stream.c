@@ -104,7 +104,7 @@ static void prepare(struct workload_task *w)
 	struct engine *e;
 
 	for (uint32_t i = 0; i < nr && !w->state; i++)
-		if (tasks[i].options->workload.module == &module_stats_stream)
+		if (workload_is(&tasks[i], &module_stats_stream))
 			w->state = tasks[i].state;
 	if (w->state)
 		return;
@@ -192,13 +192,13 @@ static void run(struct task *t, struct workload_task *w)
 	}
 }
 
-static void finish(struct host *host)
+static void finish(struct host *host, const struct module *self)
 {
 	uint32_t nr;
 	const struct workload_task *tasks = workload_tasks(host, &nr);
 
 	for (uint32_t i = 0; i < nr; i++)
-		if (tasks[i].options->workload.module == &module_stats_stream) {
+		if (workload_is(&tasks[i], self)) {
 			const struct engine *e = tasks[i].state;
 
 			record_histogram(host->run->record, &metrics[LATENCY], tasks[i].label, e->latency);

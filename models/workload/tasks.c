@@ -342,10 +342,21 @@ void workload_build(struct host *host)
 
 /* ---- results ---- */
 
+bool workload_shares(const struct workload_task *a, const struct workload_task *b)
+{
+	return workload_is(a, b->options->workload.module) && !strcmp(a->label, b->label);
+}
+
+bool workload_leads(const struct workload_task *tasks, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (workload_shares(&tasks[k], &tasks[i]))
+			return false;
+	return true;
+}
+
 /* The workloads that have tasks, each once. */
-static void each_workload(struct host *host,
-			  void (*call)(const struct workload_ops *ops, struct host *host, sim_time_t now),
-			  sim_time_t now)
+static void each_workload(struct host *host, void (*call)(const struct module *m, struct host *host))
 {
 	const struct workload_state *state = host->workloads;
 	size_t nr;
@@ -354,29 +365,25 @@ static void each_workload(struct host *host,
 	for (size_t i = 0; i < nr; i++)
 		for (uint32_t k = 0; k < state->nr; k++)
 			if (state->tasks[k].options->workload.module == modules[i]) {
-				call(modules[i]->ops, host, now);
+				call(modules[i], host);
 				break;
 			}
 }
 
-static void call_measure(const struct workload_ops *ops, struct host *host, sim_time_t now)
+static void call_measure(const struct module *m, struct host *host)
 {
-	(void)now;
+	const struct workload_ops *ops = m->ops;
+
 	if (ops->measure)
-		ops->measure(host);
+		ops->measure(host, m);
 }
 
-static void call_sample(const struct workload_ops *ops, struct host *host, sim_time_t now)
+static void call_finish(const struct module *m, struct host *host)
 {
-	if (ops->sample)
-		ops->sample(host, now);
-}
+	const struct workload_ops *ops = m->ops;
 
-static void call_finish(const struct workload_ops *ops, struct host *host, sim_time_t now)
-{
-	(void)now;
 	if (ops->finish)
-		ops->finish(host);
+		ops->finish(host, m);
 }
 
 static void set_before(struct workload_task *w)
@@ -393,12 +400,7 @@ void workload_measure(struct host *host)
 	state->measured_from = sim_now(host->sim);
 	for (uint32_t i = 0; i < state->nr; i++)
 		set_before(&state->tasks[i]);
-	each_workload(host, call_measure, state->measured_from);
-}
-
-void workload_sample(struct host *host, sim_time_t now)
-{
-	each_workload(host, call_sample, now);
+	each_workload(host, call_measure);
 }
 
 struct work_done {
@@ -490,5 +492,5 @@ void workload_finish(struct host *host)
 {
 	record_labels(host);
 	record_cgroups(host);
-	each_workload(host, call_finish, sim_now(host->sim));
+	each_workload(host, call_finish);
 }

@@ -33,8 +33,6 @@ static const struct option rows[] = {
 };
 static const struct option_table options = OPTION_TABLE("timer", struct timer_unit, rows);
 
-static const struct module module_timer;
-
 static void prepare(struct workload_task *w)
 {
 	const struct timer_unit *o = w->own;
@@ -79,16 +77,11 @@ static bool ends(const void *own)
 	return ((const struct timer_unit *)own)->runs;
 }
 
-static void finish(struct host *host)
-{
-	burst_finish(host, &module_timer);
-}
-
 static const struct workload_ops ops = {
 	.ends = ends,
 	.prepare = prepare,
 	.run = run,
-	.finish = finish,
+	.finish = burst_finish,
 };
 
 MODULE(timer) = {

@@ -60,13 +60,20 @@ struct workload_ops {
 	/* The task's life. When it returns the task ends. */
 	void (*run)(struct task *t, struct workload_task *w);
 	/* The rest are called once per module that has tasks. May be NULL. */
-	void (*measure)(struct host *host);
-	void (*sample)(struct host *host, sim_time_t now);
-	void (*finish)(struct host *host);
+	void (*measure)(struct host *host, const struct module *self);
+	void (*finish)(struct host *host, const struct module *self);
 };
 
 /* A task of the workload: &w->... of the running task, or NULL for tasks that are none (kernel workers). */
 struct workload_task *workload_of(const struct task *t);
+static inline bool workload_is(const struct workload_task *w, const struct module *module)
+{
+	return w->options->workload.module == module;
+}
+
+/* Have they the same module and name, under which results add up; is it the first of all that have? */
+bool workload_shares(const struct workload_task *a, const struct workload_task *b);
+bool workload_leads(const struct workload_task *tasks, uint32_t i);
 /* All of them, in order of creation. */
 struct workload_task *workload_tasks(const struct host *host, uint32_t *nr);
 
@@ -106,7 +113,6 @@ bool workload_read_blocks(struct task *t, struct workload_task *w, uint64_t nr);
 void workload_check(const struct scenario *s, struct complaints *c);
 void workload_build(struct host *host);
 void workload_measure(struct host *host);
-void workload_sample(struct host *host, sim_time_t now);
 void workload_finish(struct host *host);
 
 #endif
