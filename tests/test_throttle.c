@@ -120,6 +120,31 @@ static void mglru(void **state)
 	record_free(r);
 }
 
+/*
+ * Before 5.16 nothing ends a wait of 100 ms, and what is called congestion never is: where later kernels wait
+ * for ticks in a cgroup, this one goes on and kills.
+ */
+static void congestion(void **state)
+{
+	(void)state;
+	struct record *r = run(FILES, "v5.15", "classic", "done");
+
+	assert_true(record_ended(r)->done);
+	/* One of them may not be over. */
+	assert_true(times(r, "writeback") > 5 && mean(r, "writeback") < 100.1 * MS);
+	assert_true(value_of(r, "reclaim.throttled_time", "writeback") >
+		    (times(r, "writeback") - 1) * 99.9 * MS);
+	assert_true(times(r, "congested") <= 0);
+	assert_true(times(r, "noprogress") > 0);
+	assert_true(mean(r, "noprogress") > 99.9 * MS && mean(r, "noprogress") < 100.1 * MS);
+	record_free(r);
+
+	r = run(LIMIT, "v5.15", "classic", "1500ms");
+	assert_true(times(r, "writeback") <= 0 && times(r, "congested") <= 0 && times(r, "noprogress") <= 0);
+	assert_true(value_of(r, "memory.events.oom_kill", "/c") == 1);
+	record_free(r);
+}
+
 /* Anonymous pages on their way to a disk make kswapd wait, but they congest nothing: only files do. */
 static void swap(void **state)
 {
@@ -158,7 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files), cmocka_unit_test(limit), cmocka_unit_test(mglru),
-		cmocka_unit_test(swap),  cmocka_unit_test(zram),
+		cmocka_unit_test(swap),  cmocka_unit_test(zram),  cmocka_unit_test(congestion),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

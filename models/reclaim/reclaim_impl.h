@@ -45,6 +45,8 @@ enum throttle_reason { THROTTLE_WRITEBACK, THROTTLE_CONGESTED, THROTTLE_NOPROGRE
 void throttle_after_pass(struct task *t, struct lruvec *target, struct scan_control *sc);
 /* After a pass over all nodes, `node` the nearest: waits if it got nothing. */
 void throttle_without_progress(struct task *t, uint32_t node, const struct scan_control *sc);
+/* After a call by the page allocator that got nothing. */
+void throttle_before_retry(struct task *t, const struct host *host, uint32_t node);
 /* Nodes that are balanced, and cgroups at the end of a call, are congested no more. */
 void throttle_node_done(struct host *host, uint32_t node);
 /* PGDAT_WRITEBACK: is so much of what kswapd meets under writeback that it is to wait for it? */

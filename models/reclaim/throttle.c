@@ -1,7 +1,7 @@
 /*
  * throttle.c - who reclaims waits for writes to end, after reclaim_throttle(), skip_throttle_noprogress(),
  * consider_reclaim_throttle(), __acct_reclaim_writeback() and the end of shrink_node() of mm/vmscan.c, Linux
- * 5.16 to 6.18, for cgroup v2.
+ * 5.16 to 6.18, and what was before, for cgroup v2.
  *
  * A pass over a node adds up what it met of dirty pages (struct met_dirty). Of that follow
  *
@@ -15,8 +15,13 @@
  *	a call for the machine has come to priority 1 with nothing: the same
  *
  * Kernel threads other than kswapd do not wait. Only the classic LRU tells what it met: under MGLRU who
- * reclaims waits for want of progress alone, in any kernel so far. 5.1 and 5.15 have wait_iff_congested() and
- * congestion_wait() instead, which are not here: what is, is applied to them too.
+ * reclaims waits for want of progress alone, in any kernel so far.
+ *
+ * Up to 5.15 (8cd7c588decf) it is congestion that is waited for, which no disk has told of since 5.0
+ * (a1ce35fa4985). So wait_iff_congested(), for a target that is congested, returns at once, and
+ * congestion_wait() is a sleep of 100 ms that nothing ends: kswapd's where it meets a page again, and, until
+ * 132b0d21d21f, that of the page allocator when reclaim got nothing and half of what could be reclaimed is
+ * dirty (should_reclaim_retry()).
  *
  * Left out: VMSCAN_THROTTLE_ISOLATED; kswapd's own writes of file pages (PGDAT_DIRTY): file systems refuse
  * them, and lost the operation for it (xfs in 6.0, ext4 in 6.5); cgroup v1, where reclaim waits for each
@@ -75,7 +80,12 @@ static uint64_t count(const struct host *host, uint32_t node, enum stat_item ite
 	return nr > 0 ? (uint64_t)nr : 0;
 }
 
-/* skip_throttle_noprogress(): is there enough that need not be written first? */
+static bool by_congestion(const struct host *host)
+{
+	return host->kernel_version < 516;
+}
+
+/* skip_throttle_noprogress(), should_reclaim_retry(): is there enough that need not be written first? */
 static bool has_other_pages(const struct host *host, uint32_t node)
 {
 	uint64_t pending = count(host, node, NR_FILE_DIRTY) + count(host, node, NR_WRITEBACK);
@@ -109,7 +119,14 @@ static void leave(struct throttle *th, enum throttle_reason reason, const struct
 	*at = w->next;
 }
 
-/* reclaim_throttle() */
+static sim_time_t longest_wait(const struct host *host, enum throttle_reason reason)
+{
+	if (reason == THROTTLE_WRITEBACK || by_congestion(host))
+		return WRITEBACK_WAIT;
+	return SIM_SEC / sim_sched(host->sim)->machine->hz;
+}
+
+/* reclaim_throttle(); congestion_wait() */
 static void wait(struct task *t, const struct host *host, uint32_t node, enum throttle_reason reason,
 		 bool kswapd)
 {
@@ -124,8 +141,7 @@ static void wait(struct task *t, const struct host *host, uint32_t node, enum th
 		return;
 	}
 	from = sim_now(t->sim);
-	until = from +
-		(reason == THROTTLE_WRITEBACK ? WRITEBACK_WAIT : SIM_SEC / sim_sched(t->sim)->machine->hz);
+	until = from + longest_wait(host, reason);
 	if (reason == THROTTLE_WRITEBACK && !th->nr_waiting++)
 		th->written = 0;
 	th->times[reason]++;
@@ -143,6 +159,8 @@ void reclaim_page_written(struct task *t, struct host *host, uint32_t node)
 {
 	struct throttle *th = throttle_of(host, node);
 
+	if (by_congestion(host))
+		return;
 	if (th->nr_waiting && ++th->written > SWAP_CLUSTER_MAX * (uint64_t)th->nr_waiting)
 		wake(t, th, THROTTLE_WRITEBACK);
 }
@@ -176,7 +194,11 @@ void throttle_after_pass(struct task *t, struct lruvec *target, struct scan_cont
 	}
 	if ((sc->kswapd || !sc->global) && nr->dirty && nr->dirty == nr->congested)
 		target->congested = true;
-	if (!sc->kswapd && target->congested)
+	if (sc->kswapd || !target->congested)
+		return;
+	if (by_congestion(host))
+		cond_resched(t); /* wait_iff_congested() */
+	else
 		wait(t, host, node, THROTTLE_CONGESTED, false);
 }
 
@@ -184,9 +206,17 @@ void throttle_without_progress(struct task *t, uint32_t node, const struct scan_
 {
 	struct host *host = sc->target->host;
 
+	if (by_congestion(host))
+		return;
 	if (sc->nr_reclaimed > sc->nr_scanned >> 3)
 		wake(t, throttle_of(host, node), THROTTLE_NOPROGRESS);
 	else if (sc->global && sc->priority == 1 && !sc->nr_reclaimed)
+		wait(t, host, node, THROTTLE_NOPROGRESS, false);
+}
+
+void throttle_before_retry(struct task *t, const struct host *host, uint32_t node)
+{
+	if (by_congestion(host))
 		wait(t, host, node, THROTTLE_NOPROGRESS, false);
 }
 
