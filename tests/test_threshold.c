@@ -271,6 +271,40 @@ static void the_walk_ends_where_a_flush_is_due_from_6_16_on(void **state)
 	}
 }
 
+/* 63 updates, a flush, and one more: as posted the CPU's counter has outlived the flush. */
+static void short_of_a_batch(struct task *t, void *arg)
+{
+	struct worst *w = arg;
+	struct stat_read read;
+
+	for (uint32_t i = 0; i < 63; i++)
+		rig_update(t, w->leaf, 1);
+	memory_stat_read(t, w->leaf, &read);
+	assert_int_equal(read.error, 0);
+	rig_update(t, w->leaf, 1);
+}
+
+static void a_flush_clears_the_cpus_counter_with_the_correction(void **state)
+{
+	const char *const updates[] = { "rstat_memcg_threshold", "rstat_memcg_threshold_fixlet",
+					"rstat_memcg_threshold_inline", "rstat_memcg_threshold_cached" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof updates / sizeof updates[0]; i++) {
+		const struct rig_config config = {
+			.cpus = CPUS, .version = 608, .update = updates[i], .flush = "always_subtree"
+		};
+		struct rig *r = rig_new(&config);
+		struct worst w = { .leaf = rig_memcg(r, NULL, "l") };
+
+		rig_task(r, 0, short_of_a_batch, &w);
+		rig_run(r, SIM_SEC);
+		assert_int_equal(w.leaf->stat->stats_updates, i ? 0 : 64);
+		assert_int_equal(rstat_pair_find(&r->host, 0, w.leaf)->updates, i ? 1 : 0);
+		rig_free(r);
+	}
+}
+
 /* Bytes count as bytes before 6.8, as pages and at least one from then on. */
 static void bytes(struct task *t, void *arg)
 {
@@ -315,6 +349,7 @@ int main(void)
 		cmocka_unit_test(batches_are_counted_as_in_the_kernel),
 		cmocka_unit_test(the_word_is_left_alone_once_it_has_passed),
 		cmocka_unit_test(the_walk_ends_where_a_flush_is_due_from_6_16_on),
+		cmocka_unit_test(a_flush_clears_the_cpus_counter_with_the_correction),
 		cmocka_unit_test(bytes_count_by_version),
 	};
 

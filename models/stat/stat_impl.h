@@ -341,6 +341,9 @@ static inline void memcg_update_loads(struct task *t, struct stat_pair *pair)
 {
 	cpu_defer(t, 3 * line_cost_near(t, &pair->near_walk)); /* block pointer, counter, parent */
 }
+void memcg_update_posted(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size);
+/* After a flush: the memcg's word; and the CPU's counter with it, as released. */
+void memcg_word_flushed(struct task *t, struct stat_pair *pair);
 void memcg_update_flushed(struct task *t, struct stat_pair *pair);
 /* Does this caller flush? ratelimit_reclaim: reclaim does only when the worker is late (6.12+). */
 bool memcg_flush_wanted(struct task *t, const struct flush *f, bool ratelimit_reclaim);

@@ -31,15 +31,38 @@ void memcg_update_batch(struct task *t, struct stat_pair *pair)
 		memcg_update_move(t, pair);
 }
 
-void memcg_update_flushed(struct task *t, struct stat_pair *pair)
+/*
+ * As posted (seed 3): a level costs three loads that depend on each other, memcg->vmstats_percpu, the CPU's
+ * stats_updates in that block, and the parent in memcg->css, each a line of its own. The word,
+ * memcg->vmstats->stats_updates, is one pointer away.
+ */
+void memcg_update_posted(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size)
+{
+	uint64_t pages = memcg_update_pages(item, size);
+
+	for (; pair; pair = pair->parent) {
+		memcg_update_loads(t, pair);
+		if (!memcg_update_count(t, pair, pages))
+			continue;
+		cpu_defer(t, line_cost_near(t, &pair->near_word));
+		memcg_update_batch(t, pair);
+	}
+}
+
+void memcg_word_flushed(struct task *t, struct stat_pair *pair)
 {
 	struct memcg_stat *s = pair->memcg->stat;
 
-	pair->updates = 0;
 	if (s->stats_updates) {
 		line_touch(t, &s->line, true);
 		s->stats_updates = 0;
 	}
+}
+
+void memcg_update_flushed(struct task *t, struct stat_pair *pair)
+{
+	pair->updates = 0;
+	memcg_word_flushed(t, pair);
 }
 
 static bool worker_late(const struct task *t, const struct host *host)

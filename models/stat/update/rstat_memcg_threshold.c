@@ -1,28 +1,13 @@
 /*
  * rstat_memcg_threshold.c - stat_update: every memcg has a threshold of its own.
  *
- * As posted (seed 3, patch 3 of version 2 of the series): a level costs three loads that depend on each
- * other, memcg->vmstats_percpu, the CPU's stats_updates in that block, and the parent in memcg->css. Each is
- * a line of its own. The word, memcg->vmstats->stats_updates, is one pointer away. The walk always goes to
- * the root, and each full batch is added to the word, whatever that says: so it was measured as a
- * regression.
+ * As posted (seed 3, patch 3 of versions 1 and 2 of the series): see memcg_update_posted(). A flush clears
+ * the memcg's word, but leaves what the flushed CPU has of the next batch in the CPU's counter: the word then
+ * says a little more than there is to flush, and a cgroup may be due when its parent is not.
  */
 #include "models/stat/stat_impl.h"
 
-static void updated(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size)
-{
-	uint64_t pages = memcg_update_pages(item, size);
-
-	for (; pair; pair = pair->parent) {
-		memcg_update_loads(t, pair);
-		if (!memcg_update_count(t, pair, pages))
-			continue;
-		cpu_defer(t, line_cost_near(t, &pair->near_word));
-		memcg_update_move(t, pair);
-	}
-}
-
-static const struct stat_update_ops ops = { .updated = updated, .flushed = memcg_update_flushed };
+static const struct stat_update_ops ops = { .updated = memcg_update_posted, .flushed = memcg_word_flushed };
 
 MODULE(rstat_memcg_threshold) = {
 	.abi = MEMCGSIM_ABI,

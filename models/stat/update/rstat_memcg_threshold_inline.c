@@ -4,8 +4,7 @@
  * stats_updates moved into struct mem_cgroup (seed 3, as tried against the regression): the word is one
  * pointer hop nearer than in rstat_memcg_threshold, since memcg->vmstats is not needed to get there. A level
  * of the walk still takes three dependent loads: the counter has a per-CPU pointer of its own in the memcg.
- * The trial was based on the posting with its correction, so a word that says that a flush is due is left
- * alone.
+ * All else is as posted with its correction.
  */
 #include "models/stat/stat_impl.h"
 
@@ -26,7 +25,7 @@ MODULE(rstat_memcg_threshold_inline) = {
 	.kind = MODULE_POLICY,
 	.axis = "stat_update",
 	.name = "rstat_memcg_threshold_inline",
-	.help = "as rstat_memcg_threshold with its correction, the word inside struct mem_cgroup: a hop less",
+	.help = "as rstat_memcg_threshold_fixlet, the word inside struct mem_cgroup: a hop less",
 	.source = "seed 3, stats_updates moved into struct mem_cgroup",
 	.ops = &ops,
 };
