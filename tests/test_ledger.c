@@ -99,6 +99,51 @@ static void test_sizes(void **state)
 	assert_true(x.percpu[1] == x.percpu[0] - 4 * OFFLINE);
 }
 
+static void one_more(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+	double before = (double)percpu_live(x->f.host);
+
+	assert_int_equal(cgroup_mkdir(t, x->p, "c", &x->made[0]), CGROUP_OK);
+	task_sync(t);
+	x->percpu[0] = (double)percpu_live(x->f.host) - before;
+	cgroup_rmdir(t, x->made[0]);
+	settle(t);
+	memcg_put(t, x->made[0]);
+	settle(t);
+	assert_true((double)percpu_live(x->f.host) == before);
+}
+
+/* In 7.1 each node has an owner of pages, with a reference count. */
+static void test_owners(void **state)
+{
+	static const char *const kernels[] = { "v6.18", "v7.1" };
+	char text[400];
+
+	(void)state;
+	for (uint32_t nodes = 1; nodes <= 3; nodes++) {
+		double bytes[2];
+
+		for (int i = 0; i < 2; i++) {
+			struct trial x = { 0 };
+
+			snprintf(text, sizeof text,
+				 "schema: 1\nscenario: test\nkernel: %s\n"
+				 "host: { cpus: 4, nodes: %u, memory: 1GiB }\ncgroups: [ { name: p } ]\n",
+				 kernels[i], nodes);
+			fixture_open(&x.f, text);
+			x.p = memcg_find(x.f.host, "/p");
+			fixture_spawn(&x.f, 0, one_more, &x);
+			sim_run(x.f.host->sim, 20 * SIM_SEC);
+			assert_int_equal(x.f.ended, x.f.spawned);
+			assert_true(fixture_holds(&x.f));
+			fixture_close(&x.f);
+			bytes[i] = x.percpu[0];
+		}
+		assert_true(bytes[1] - bytes[0] == 4 * 8 * (nodes - 1));
+	}
+}
+
 /* Linear in CPUs, rising with nodes. */
 static void test_released(void **state)
 {
@@ -360,10 +405,11 @@ static void test_objects(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),   cmocka_unit_test(test_released),
-		cmocka_unit_test(test_limited), cmocka_unit_test(test_populated),
-		cmocka_unit_test(test_filled),  cmocka_unit_test(test_squeezed),
-		cmocka_unit_test(test_objects), cmocka_unit_test(test_killing),
+		cmocka_unit_test(test_sizes),     cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_released),  cmocka_unit_test(test_limited),
+		cmocka_unit_test(test_populated), cmocka_unit_test(test_filled),
+		cmocka_unit_test(test_squeezed),  cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_killing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

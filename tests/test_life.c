@@ -166,6 +166,33 @@ static void test_reclaimed(void **state)
 		}
 }
 
+/* In 7.1 pages of the cache go to the parent, and no cgroup waits for them. */
+static void handed_over(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+	struct memcg *m = made(t, x->p, "m"), *failed;
+
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(file_read(t, m, x->file, i, &failed), FILE_MISS);
+	lru_add_drain_all(t);
+	assert_int_equal(cgroup_rmdir(t, m), CGROUP_OK);
+	settle(t);
+	assert_int_equal(x->p->nr_dying_descendants, 0);
+	assert_int_equal(stat_truth(x->p, NR_FILE_PAGES), 100);
+	assert_int_equal(reclaim_ops(x->f.host)->size(memcg_lruvec(x->p, 0), LRU_INACTIVE_FILE), 100);
+}
+
+static void test_handed_over(void **state)
+{
+	struct trial x;
+
+	(void)state;
+	run_trial(&x,
+		  "schema: 1\nscenario: test\nkernel: v7.1\n"
+		  "host: { cpus: 4, nodes: 1, memory: 1GiB }\ncgroups: [ { name: p } ]\n",
+		  handed_over);
+}
+
 /* ---- kernel objects ---- */
 
 static void objects(struct task *t, void *arg)
@@ -388,15 +415,11 @@ static void test_ids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_reclaimed),
-		cmocka_unit_test(test_objects),
-		cmocka_unit_test(test_to_root),
-		cmocka_unit_test(test_swapped),
-		cmocka_unit_test(test_held),
-		cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_ids),
+		cmocka_unit_test(test_counts),    cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_reclaimed), cmocka_unit_test(test_handed_over),
+		cmocka_unit_test(test_objects),   cmocka_unit_test(test_to_root),
+		cmocka_unit_test(test_swapped),   cmocka_unit_test(test_held),
+		cmocka_unit_test(test_lives),     cmocka_unit_test(test_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

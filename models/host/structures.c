@@ -20,6 +20,8 @@
  * shell and dd need. Left out is that 5.2 to 5.14 keep local copies of per-CPU statistics beside the
  * hierarchical ones.
  *
+ * In 7.1 a cgroup has a struct obj_cgroup with its reference count on each node; the rest there is 6.18's.
+ *
  * What of it goes early: files with the directory, perf_event's state and bpf's reference at offline.
  */
 #include "models/host/ledger.h"
@@ -73,7 +75,9 @@ const struct structure structures[] = {
 	ROW(606, 609, "cgroup_rstat_cpu", CLASS_PERCPU_BASE, 1, 112, .percpu = true), /* 0437719c1a97 */
 	ROW(610, 0, "cgroup_rstat_cpu", CLASS_PERCPU_BASE, 1, 144, .percpu = true),
 	ROW(501, 508, "percpu_ref", CLASS_PERCPU_BASE, 2, 8, .percpu = true), /* the cgroup's, the memcg's */
-	ROW(509, 0, "percpu_ref", CLASS_PERCPU_BASE, 3, 8, .percpu = true), /* and the objcg's */
+	ROW(509, 700, "percpu_ref", CLASS_PERCPU_BASE, 3, 8, .percpu = true), /* and the objcg's */
+	ROW(701, 0, "percpu_ref", CLASS_PERCPU_BASE, 2, 8, .percpu = true),
+	ROW(701, 0, "percpu_ref of obj_cgroup", CLASS_PERCPU_BASE, 1, 8, .per_node = true, .percpu = true),
 	ROW(501, 502, "percpu_ref of perf", CLASS_PERCPU_BASE, 1, 8, .percpu = true, .goes = AT_OFFLINE),
 	ROW(503, 0, "percpu_ref of perf and bpf", CLASS_PERCPU_BASE, 2, 8, .percpu = true,
 	    .goes = AT_OFFLINE), /* bpf: 4bfc0bb2c60e */
@@ -88,7 +92,9 @@ const struct structure structures[] = {
 	ROW(600, 609, "cgroup", CLASS_CGROUP, 1, 1816),
 	ROW(610, 0, "cgroup", CLASS_CGROUP, 1, 2328),
 	ROW(600, 0, "psi_group", CLASS_CGROUP, 1, 720), /* 5f69a6577bc3 */
-	ROW(510, 0, "percpu_ref_data", CLASS_CGROUP, 3, 56),
+	ROW(510, 700, "percpu_ref_data", CLASS_CGROUP, 3, 56),
+	ROW(701, 0, "percpu_ref_data", CLASS_CGROUP, 2, 56),
+	ROW(701, 0, "percpu_ref_data of obj_cgroup", CLASS_CGROUP, 1, 56, .per_node = true),
 	ROW(510, 0, "percpu_ref_data of perf and bpf", CLASS_CGROUP, 2, 56, .goes = AT_OFFLINE),
 	ROW(501, 0, "perf_cgroup", CLASS_CGROUP, 1, 216, .goes = AT_OFFLINE),
 	ROW(501, 608, "kernfs_node", CLASS_KERNFS, 1, 128),
@@ -102,7 +108,8 @@ const struct structure structures[] = {
 	ROW(610, 0, "short name of a file", CLASS_KERNFS, 23, 16, .goes = AT_RMDIR),
 	ROW(501, 609, "long name of a file", CLASS_KERNFS, 12, 32, .goes = AT_RMDIR),
 	ROW(610, 0, "long name of a file", CLASS_KERNFS, 14, 32, .goes = AT_RMDIR),
-	ROW(509, 0, "obj_cgroup", CLASS_OBJCG, 1, 48),
+	ROW(509, 700, "obj_cgroup", CLASS_OBJCG, 1, 48),
+	ROW(701, 0, "obj_cgroup", CLASS_OBJCG, 1, 48, .per_node = true), /* 01b9da291c49 */
 };
 /* clang-format on */
 const uint32_t nr_structures = sizeof structures / sizeof structures[0];
