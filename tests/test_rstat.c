@@ -153,12 +153,14 @@ static void random_schedule(const struct rig_config *config)
 	rig_free(r);
 }
 
+static const bool everyone = true; /* the option of waits_if_ongoing */
 static const struct rig_config kinds[] = {
 	{ .flush = "always_subtree", .update = "rstat_none", .version = 515 },
 	{ .flush = "unified", .version = 601 },
 	{ .flush = "everyone_waits", .lock = "spin_hold" },
 	{ .flush = "everyone_waits", .lock = "mutex" },
 	{ .flush = "unified_waits" },
+	{ .flush = "waits_if_ongoing", .flush_options = &everyone },
 	{ .flush = "memcg_threshold",
 	  .update = "rstat_memcg_threshold",
 	  .version = 608,

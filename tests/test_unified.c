@@ -116,10 +116,9 @@ static void unified_waiters_flush_the_tree_again(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct rig_config config = { .cpus = CPUS,
-					     .version = versions[i],
-					     .flush = "unified_waits",
-					     .lock = "spin_hold" };
+		struct rig_config config = {
+			.cpus = CPUS, .version = versions[i], .flush = "unified_waits", .lock = "spin_hold"
+		};
 		struct scene s;
 
 		play(&s, &config);
@@ -130,6 +129,29 @@ static void unified_waiters_flush_the_tree_again(void **state)
 		assert_int_equal(s.second.error, 0);
 		assert_int_equal(s.rig->host.stat->flush_threshold, 0);
 		assert_int_equal(s.rig->host.stat->count.skipped, 0);
+		rig_free(s.rig);
+	}
+}
+
+/* The reader that comes second has nothing to flush, and sees all that the first one has taken in. */
+static void readers_wait_for_the_flush_under_way(void **state)
+{
+	static const bool everyone[] = { false, true };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct rig_config config = { .cpus = CPUS,
+					     .flush = "waits_if_ongoing",
+					     .flush_options = &everyone[i] };
+		struct scene s;
+
+		play(&s, &config);
+		assert_int_equal(s.first.flushes, 1);
+		assert_int_equal(s.second.flushes, 0);
+		assert_true(s.second_begin < s.first_end);
+		assert_true(s.second_end > s.first_end - s.rig->costs.read_format);
+		assert_int_equal(s.second.error, 0);
+		assert_int_equal(s.rig->host.stat->count.skipped, 1);
 		rig_free(s.rig);
 	}
 }
@@ -212,6 +234,7 @@ int main(void)
 		cmocka_unit_test(losers_do_not_wait_and_read_stale_data),
 		cmocka_unit_test(nonunified_readers_wait_and_are_exact),
 		cmocka_unit_test(unified_waiters_flush_the_tree_again),
+		cmocka_unit_test(readers_wait_for_the_flush_under_way),
 		cmocka_unit_test(below_the_threshold_nobody_flushes),
 		cmocka_unit_test(irqs_are_off_for_all_of_an_old_flush),
 		cmocka_unit_test(cpu_stat_always_flushes_its_subtree),

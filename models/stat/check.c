@@ -19,8 +19,13 @@ static bool named(const struct scenario *s, const char *axis, const char *const 
 	return false;
 }
 
-static const char *const global_flush[] = { "unified", "nonunified_user", "nonunified_user_mutex",
-					    "everyone_waits", "unified_waits", NULL };
+static const char *const global_flush[] = { "unified",
+					    "nonunified_user",
+					    "nonunified_user_mutex",
+					    "everyone_waits",
+					    "unified_waits",
+					    "waits_if_ongoing",
+					    NULL };
 static const char *const global_update[] = { "rstat_global_threshold", NULL };
 static const char *const memcg_flush_names[] = { "memcg_threshold", "memcg_ratelimited",
 						 "sublinear_threshold", "skip_if_ongoing", NULL };
@@ -28,7 +33,7 @@ static const char *const memcg_update[] = {
 	"rstat_memcg_threshold",        "rstat_memcg_threshold_inline",      "rstat_memcg_threshold_fixlet",
 	"rstat_memcg_threshold_cached", "rstat_memcg_threshold_cached_stop", NULL
 };
-static const char *const gated_flush[] = { "always_subtree", "unified", "nonunified_user",
+static const char *const gated_flush[] = { "always_subtree",        "unified",       "nonunified_user",
 					   "nonunified_user_mutex", "unified_waits", NULL };
 static const char *const sleeping_lock[] = { "mutex", "mutex_preempt_off", NULL };
 static const char *const summed_flush[] = { "sum_on_read", NULL };

@@ -293,9 +293,10 @@ sim_time_t rstat_pair_cost(struct task *t, struct stat_pair *pair);
 /* ---- unified.c: parts of the global scheme that several flush policies share ---- */
 
 bool unified_due(struct task *t, const struct host *host); /* the threshold is passed; reads its line */
-bool unified_late(const struct task *t, const struct host *host); /* the worker is a whole cycle late */
+bool unified_late(const struct task *t, const struct host *host);    /* the worker is a whole cycle late */
 void unified_flush(struct task *t, struct flush *f, bool may_sleep); /* of the root; clears the threshold */
-void unified_try(struct task *t, struct flush *f); /* the same, unless somebody is at it */
+bool unified_flag(struct task *t, struct flush *f); /* 6.4+: false if somebody is at it; ends in a step */
+void unified_try(struct task *t, struct flush *f);  /* the same, unless somebody is at it */
 /* The root is about to be flushed: clears the threshold, and the worker is on time again. */
 void unified_clear(struct task *t, const struct host *host);
 /* The decision of 5.16 to 6.7 for callers inside the kernel: `flush`, what is below f->memcg, or nothing. */

@@ -64,7 +64,7 @@ static bool gate_trylock(struct task *t, struct flush *f)
 	return true;
 }
 
-static bool gate_flag(struct task *t, struct flush *f)
+bool unified_flag(struct task *t, struct flush *f)
 {
 	struct stat_state *st = stat_of(f->memcg->host);
 
@@ -82,7 +82,7 @@ void unified_try(struct task *t, struct flush *f)
 {
 	const struct host *host = f->memcg->host;
 
-	if (!(host->kernel_version < 604 ? gate_trylock : gate_flag)(t, f))
+	if (!(host->kernel_version < 604 ? gate_trylock : unified_flag)(t, f))
 		stat_of(host)->count.skipped++;
 }
 
