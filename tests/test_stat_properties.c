@@ -42,7 +42,7 @@ struct world {
 	uint64_t seed;
 	enum sabotage sabotage;
 	uint32_t countdown; /* until it is done */
-	bool done, thresholds;
+	bool done, thresholds, stops;
 	bool may_pend[MEMCGS], removed[MEMCGS];
 	int64_t own[MEMCGS][NR_STAT_ITEMS]; /* what this test has put in, by cgroup */
 	int64_t local[MEMCGS][NR_STAT_ITEMS];
@@ -124,7 +124,8 @@ static bool counters_outlive_flushes(void)
 
 /*
  * A flush sets a word to 0 once a CPU, and with it what others have counted since they were visited: so what
- * is updated during flushes is beyond the bound, and parents may be at rest when their children are not.
+ * is updated during flushes is beyond the bound, and parents may be at rest when their children are not. Then
+ * the walk of 6.16 stops at the child, and the parent never hears of what comes after.
  */
 static void look_at_threshold(const struct memcg *m)
 {
@@ -133,8 +134,9 @@ static void look_at_threshold(const struct memcg *m)
 
 	/* I7 before it has tripped; afterwards everything may come. */
 	if (m->stat->stats_updates <= threshold)
-		claim(world->flushing || m->stat->unflushed <= threshold + (batch - 1) * CPUS + LARGEST +
-								       world->during[m->id],
+		claim(world->flushing || (world->stops && world->during[m->id]) ||
+			      m->stat->unflushed <=
+				      threshold + (batch - 1) * CPUS + LARGEST + world->during[m->id],
 		      "I7");
 	else if (m->parent && !world->flushing && !world->during[m->parent->id] &&
 		 !counters_outlive_flushes())
@@ -349,6 +351,7 @@ static bool schedule(const struct rig_config *config, enum sabotage sabotage, ui
 		.rig = r,
 		.seed = config->seed * 7919 + 1,
 		.sabotage = sabotage,
+		.stops = config->update && strstr(config->update, "cached_stop"),
 		.thresholds = config->update && strstr(config->update, "memcg_threshold"),
 	};
 
@@ -376,6 +379,9 @@ static bool schedule(const struct rig_config *config, enum sabotage sabotage, ui
 	return !w.broken;
 }
 
+static const bool clears_late = false; /* the option of nonunified_user */
+static const bool everyone = true;     /* of waits_if_ongoing */
+
 static const struct rig_config kinds[] = {
 	{ .cpus = CPUS, .nodes = NODES },
 	{ .cpus = CPUS, .nodes = NODES, .flush = "everyone_waits", .lock = "spin_hold" },
@@ -393,10 +399,19 @@ static const struct rig_config kinds[] = {
 	  .flush = "always_subtree",
 	  .lock = "per_subsystem",
 	  .updated = "lockless" },
+	{ .cpus = CPUS, .nodes = NODES, .flush = "nonunified_user", .flush_options = &clears_late },
+	{ .cpus = CPUS, .nodes = NODES, .flush = "nonunified_user_mutex", .lock = "mutex" },
+	{ .cpus = CPUS, .nodes = NODES, .flush = "waits_if_ongoing", .flush_options = &everyone },
+	{ .cpus = CPUS,
+	  .nodes = NODES,
+	  .version = 615,
+	  .update = "rstat_memcg_threshold_cached_stop",
+	  .flush = "memcg_ratelimited",
+	  .lock = "per_cpu_step" },
 };
 #define NR_KINDS (sizeof kinds / sizeof kinds[0])
 #define ROUNDS   30
-#define EPISODES 100 /* 15,000 schedules in both flavours */
+#define EPISODES 100 /* 27,000 schedules in both flavours */
 
 static void test_random_schedules(void **state)
 {

@@ -20,25 +20,33 @@ struct ongoing_state {
 	struct lock_queue waiting; /* who spins */
 };
 
+/* Looked at in the step in which the caller then goes to wait, so that it cannot miss the end. */
+static bool still_ongoing(struct task *t, struct stat_state *st)
+{
+	line_read(t, &st->line);
+	task_sync(t);
+	return st->flush_ongoing;
+}
+
 static void wait_for_flag(struct task *t, struct stat_state *st, struct ongoing_state *s)
 {
-	while (st->flush_ongoing) {
+	while (still_ongoing(t, st)) {
 		lock_queue_push(&s->waiting, t);
-		if (!task_spin(t)) { /* asked to give way */
-			lock_queue_remove(&s->waiting, t);
-			cond_resched(t);
-		}
-		line_read(t, &st->line);
+		task_spin(t);
+		lock_queue_remove(&s->waiting, t);
+		cond_resched(t);
 	}
 }
 
-/* Who is let go reads the flag once more, one after the other as the line comes. */
-static void let_go(struct task *t, struct ongoing_state *s)
+/*
+ * Who is let go leaves the queue and reads the flag once more, one after the other as the line comes. Who does
+ * not spin there has been asked to give way in this instant, and will find out by itself.
+ */
+static void let_go(struct task *t, const struct ongoing_state *s)
 {
-	struct task *waiter;
-
-	while ((waiter = lock_queue_pop(&s->waiting)))
-		task_grant(t->sim, waiter, t->clock);
+	for (struct task *waiter = s->waiting.head; waiter; waiter = waiter->next)
+		if (waiter->state == TASK_SPINNING)
+			task_grant(t->sim, waiter, t->clock);
 }
 
 static void flush_or_wait(struct task *t, struct flush *f)
