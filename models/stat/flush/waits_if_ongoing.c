@@ -1,13 +1,14 @@
 /*
- * waits_if_ongoing.c - flush: as unified, but who finds a flush under way waits for its end, and does not make
- * one of its own.
+ * waits_if_ongoing.c - flush: as unified, but who finds a flush under way waits for its end, and does not
+ * make one of its own.
  *
- * The patch before seed 5, which its cover letter links to: "mm: memcg: provide accurate stats for userspace
- * reads" (August 2023, not merged). A reader of a file that comes while the tree is flushed spins, giving way
- * where it is asked to, until the flag falls, and goes on with what that flush has left; callers in the kernel
- * skip as ever. With `everyone` these wait in the same way, which is one reading of the attempt "where everyone
- * waits" (docs/seed-5.md). The threshold is not cleared before a flush ends, so until then all who ask find it
- * passed and are held up, but unlike in everyone_waits.c and unified_waits.c have no flush to pay for.
+ * The patch before seed 5, which its cover letter links to: "mm: memcg: provide accurate stats for
+ * userspace reads" (August 2023, not merged). A reader of a file that comes while the tree is flushed
+ * spins, giving way where it is asked to, until the flag falls, and goes on with what that flush has left;
+ * callers in the kernel skip as ever. With `everyone` these wait in the same way, which is one reading of
+ * the attempt "where everyone waits" (docs/seed-5.md). The threshold is not cleared before a flush ends,
+ * so until then all who ask find it passed and are held up, but unlike in everyone_waits.c and
+ * unified_waits.c have no flush to pay for.
  */
 #include "models/stat/stat_impl.h"
 #include "sim/hw/lock_impl.h"
@@ -39,8 +40,8 @@ static void wait_for_flag(struct task *t, struct stat_state *st, struct ongoing_
 }
 
 /*
- * Who is let go leaves the queue and reads the flag once more, one after the other as the line comes. Who does
- * not spin there has been asked to give way in this instant, and will find out by itself.
+ * Who is let go leaves the queue and reads the flag once more, one after the other as the line comes. Who
+ * does not spin there has been asked to give way in this instant, and will find out by itself.
  */
 static void let_go(struct task *t, const struct ongoing_state *s)
 {
