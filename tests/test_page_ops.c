@@ -183,12 +183,27 @@ static void swap_out(void **state)
 	record_free(r);
 }
 
+/* The file is open when what else opening needs is above the limit: it is closed again, 256 pages. */
+static void no_memory_for_a_knob(void **state)
+{
+	struct record *r;
+
+	(void)state;
+	r = run_text(SCENARIO("v6.12",
+			      "objects: [ { at: file, bytes: 1M }, { at: knob, bytes: 1M } ], "
+			      "steps: [ { op: memory_max, pages: 300 }, { op: memory_max, pages: 0 } ]"));
+	assert_int_equal(value(r, "memory.events.oom_kill", "/c"), 1);
+	assert_true(value(r, "memory.current", "/c") <= 64 * 4096); /* no more than a stock */
+	record_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(watching), cmocka_unit_test(values_below_0),
 		cmocka_unit_test(reclaim),  cmocka_unit_test(no_memory_for_a_mapping),
 		cmocka_unit_test(kinds),    cmocka_unit_test(swap_out),
+		cmocka_unit_test(no_memory_for_a_knob),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

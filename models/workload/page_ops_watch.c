@@ -129,11 +129,26 @@ void page_ops_unmap(struct task *t, struct workload_task *w)
 	s->has_mapping = false;
 }
 
+/*
+ * A file is opened, with what stays of it from the first time on (`seen` says whether that is there), and what
+ * it has while it is open.
+ */
+static bool open_file(struct task *t, struct workload_task *w, enum object_at new, bool seen,
+		      enum object_at open)
+{
+	if (!alloc(t, w, AT_FILE))
+		return false;
+	if ((seen || alloc(t, w, new)) && alloc(t, w, open))
+		return true;
+	release(t, w, AT_FILE);
+	return false;
+}
+
 bool page_ops_write_max(struct task *t, struct workload_task *w, uint64_t pages)
 {
 	struct page_ops_state *s = w->state;
 
-	if (!alloc(t, w, AT_FILE) || (!s->knob_seen && !alloc(t, w, AT_NEW_KNOB)) || !alloc(t, w, AT_KNOB))
+	if (!open_file(t, w, AT_NEW_KNOB, s->knob_seen, AT_KNOB))
 		return false;
 	s->knob_seen = true;
 	memcg_set_max(t, w->memcg, pages ? pages : COUNTER_NO_MAX);
@@ -177,8 +192,7 @@ static bool read_histograms(struct task *t, struct workload_task *w)
 	struct page_ops_state *s = w->state;
 
 	for (int k = 0; k < NR_TRIGGERS; k++) {
-		if (!alloc(t, w, AT_FILE) || (!s->histograms_seen && !alloc(t, w, AT_NEW_HISTOGRAM)) ||
-		    !alloc(t, w, AT_HISTOGRAM))
+		if (!open_file(t, w, AT_NEW_HISTOGRAM, s->histograms_seen, AT_HISTOGRAM))
 			return false;
 		release(t, w, AT_HISTOGRAM);
 		release(t, w, AT_FILE);
