@@ -201,6 +201,51 @@ static void test_rcu(void **state)
 	run_task(limited, free_by_rcu);
 }
 
+/* What a grace period frees goes one by one: another CPU sees each number on the way. */
+static void free_several(struct task *t, void *arg)
+{
+	struct fixture *f = arg;
+	struct memcg *c = memcg_find(f->host, "/p/c");
+
+	for (int i = 0; i < 6; i++) {
+		task_sync(t);
+		assert_true(object_charge(t, c, 0, NR_SLAB_RECLAIMABLE_B, 592, NULL));
+	}
+	for (int i = 0; i < 6; i++)
+		object_uncharge_rcu(t, c->objcg->id, 0, NR_SLAB_RECLAIMABLE_B, 592);
+}
+
+static void see_each(struct task *t, void *arg)
+{
+	struct fixture *f = arg;
+	struct memcg *c = memcg_find(f->host, "/p/c");
+	uint64_t seen = 6 * 592;
+
+	task_sleep(t, SIM_MS);
+	assert_int_equal(c->object_bytes, seen);
+	while (c->object_bytes) {
+		assert_true(c->object_bytes == seen || c->object_bytes == seen - 592);
+		seen = c->object_bytes;
+		cpu_work(t, 5 * SIM_NS);
+		task_sync(t);
+	}
+	assert_int_equal(seen, 592);
+}
+
+static void test_rcu_steps(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_open(&f, limited);
+	f.host->reclaim->unchecked_for_ever = true;
+	fixture_spawn(&f, 0, free_several, &f);
+	fixture_spawn(&f, 1, see_each, &f);
+	fixture_run(&f);
+	check_holds(&f);
+	fixture_close(&f);
+}
+
 /* ---- the whole way: a workload that wants more than its limit ends, the other goes on ---- */
 
 static const char two_tasks[] = FIXTURE_BASE(
@@ -232,10 +277,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limit),         cmocka_unit_test(test_drain_rescues),
-		cmocka_unit_test(test_atomic),        cmocka_unit_test(test_root),
-		cmocka_unit_test(test_objects),       cmocka_unit_test(test_rcu),
-		cmocka_unit_test(test_out_of_memory),
+		cmocka_unit_test(test_limit),     cmocka_unit_test(test_drain_rescues),
+		cmocka_unit_test(test_atomic),    cmocka_unit_test(test_root),
+		cmocka_unit_test(test_objects),   cmocka_unit_test(test_rcu),
+		cmocka_unit_test(test_rcu_steps), cmocka_unit_test(test_out_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

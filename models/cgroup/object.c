@@ -376,8 +376,7 @@ static void free_work(struct task *t, struct work *work)
 								   offsetof(struct memcg_stock, free_work));
 	struct deferred_free *d;
 
-	task_sync(t);
-	while ((d = stock->dead)) {
+	for (task_sync(t); (d = stock->dead); task_sync(t)) {
 		stock->dead = d->next;
 		if (d->slab)
 			slab_put(stock->host, d->node, d->slab);
