@@ -460,6 +460,65 @@ static void test_busy(void **state)
 		}
 }
 
+/* ---- a charge that began before ---- */
+
+#define REMOVED 20u
+
+static void remove_it(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+
+	task_sleep(t, 2 * SIM_MS);
+	assert_int_equal(cgroup_rmdir(t, x->m), CGROUP_OK);
+	x->left--;
+}
+
+/*
+ * The parent is at its limit, so that most charges of the child reclaim; in some the child goes offline. Their
+ * pages are the parent's.
+ */
+static void outlasting(struct task *t, void *arg)
+{
+	struct trial *x = arg;
+	uint64_t index = 0;
+
+	memcg_set_max(t, x->p, 300);
+	for (uint32_t i = 0; i < REMOVED; i++) {
+		assert_int_equal(cgroup_mkdir(t, x->p, "m", &x->m), CGROUP_OK);
+		x->left = 1;
+		task_spawn(t->sim, &(struct task_attr){ .run = remove_it, .arg = x, .cpu = 1 });
+		while (memcg_online(x->m)) {
+			read_pages(t, x, x->m, index++ % 4096, 1);
+			task_sync(t);
+		}
+		assert_int_equal(x->m->nr_charged, x->m->nr_kmem);
+		assert_int_equal(x->left, 0);
+		memcg_put(t, x->m);
+		memcg_drain_all_stock(t, x->p); /* the rest of its batch went there after css_offline() had looked */
+		settle(t);
+		assert_int_equal(x->p->nr_dying_descendants, 0);
+	}
+	file_drop(t, x->file, 0, 4096);
+	settle(t);
+	assert_int_equal(on_lists(x->p), 0);
+	assert_int_equal(x->p->nr_charged, x->p->nr_kmem);
+	assert_int_equal(stat_truth(x->p, NR_FILE_PAGES), 0);
+}
+
+static void test_outlasting(void **state)
+{
+	struct trial x;
+	char text[512], more[64];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		snprintf(more, sizeof more, "reclaim: %s", lrus[i]);
+		policies(text, sizeof text, ONE_NODE, more);
+		run_trial(&x, text, outlasting);
+		fixture_close(&x.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_behind),    cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_low),       cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_lost),      cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_outlasting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

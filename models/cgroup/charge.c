@@ -177,16 +177,29 @@ void memcg_uncharge_inherited(struct task *t, struct memcg *root, uint64_t nr)
 	leave_counters(t, root, nr);
 }
 
-/* The kernel leaves m's own counter as it is, which nobody can see any more; above it nothing changes. */
+/*
+ * So many pages of m's are those of an ancestor. The kernel leaves the counters in between as they are, which
+ * nobody can see any more; above them nothing changes.
+ */
+static void hand_over(struct memcg *m, struct memcg *to, uint64_t nr)
+{
+	for (struct memcg *level = m; level != to; level = level->parent)
+		page_counter_forget(&level->memory, nr);
+	m->nr_charged -= nr;
+	to->nr_charged += nr;
+	if (memcg_is_root(to))
+		to->nr_inherited += nr;
+}
+
 void memcg_charges_reparent(struct memcg *m)
 {
-	uint64_t nr = m->nr_charged - m->nr_kmem;
+	hand_over(m, m->parent, m->nr_charged - m->nr_kmem);
+}
 
-	page_counter_forget(&m->memory, nr);
-	m->nr_charged -= nr;
-	m->parent->nr_charged += nr;
-	if (memcg_is_root(m->parent))
-		m->parent->nr_inherited += nr;
+void memcg_charge_outlasted(struct memcg *m)
+{
+	if (m->objcg->memcg != m)
+		hand_over(m, m->objcg->memcg, 1);
 }
 
 uint64_t memcg_current(const struct memcg *m)

@@ -190,14 +190,17 @@ uint64_t frames_used(const struct host *host)
 	return used;
 }
 
-void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint32_t object, uint32_t index,
+/* A charge may outlast its cgroup: what a page names is an objcg then, and that is the parent's by now. */
+void page_charged(struct host *host, frame_t frame, struct memcg *m, uint32_t object, uint32_t index,
 		  uint32_t flags)
 {
 	struct page *page = page_of(host, frame);
 
-	assert(page_owner(m, page->node) == m);
 	page->memcg = m->id;
-	m->objcg->refs += host->cgroups->lru_reparent;
+	if (host->cgroups->lru_reparent) {
+		m->objcg->refs++;
+		memcg_charge_outlasted(m);
+	}
 	page->object = object;
 	page->index = index;
 	page->flags = (uint16_t)(flags | PG_CHARGED);

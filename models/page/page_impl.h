@@ -126,7 +126,7 @@ bool node_all_above(const struct host *host, uint32_t node, enum watermark mark,
 void watermarks_build(struct host *host);
 
 /* The frame as a page of m, charged by the caller in this step. */
-void page_charged(struct host *host, frame_t frame, const struct memcg *m, uint32_t object, uint32_t index,
+void page_charged(struct host *host, frame_t frame, struct memcg *m, uint32_t object, uint32_t index,
 		  uint32_t flags);
 
 /* ---- lru.c ---- */
