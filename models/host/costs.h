@@ -52,6 +52,8 @@ struct kernel_costs {
 	sim_time_t path_lookup;   /* open and close of such a file */
 	sim_time_t inode_read;    /* what more it takes where they are not */
 	sim_time_t inode_free;
+	sim_time_t inode_dirty;   /* __mark_inode_dirty(): up to the flags */
+	sim_time_t inode_write;   /* writing back one with one page, up to its being clean */
 	sim_time_t dentry_free;
 	sim_time_t shadow_node_free; /* emptying a node of shadows and freeing it */
 	sim_time_t read_device;      /* issue and complete a read of one page, beside the device's own time */

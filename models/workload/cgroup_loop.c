@@ -239,9 +239,12 @@ static bool do_mode(struct loop *l, uint32_t i, struct memcg *m)
 	case MODE_SHARED:
 		return file_read(l->t, m, l->file, i, &failed) != FILE_NOMEM;
 	case MODE_CACHE:
-		return made_files_make(l->t, l->files, i, m,
+		done = made_files_make(l->t, l->files, i, m,
 				       (sim_time_t)dist_draw(&l->o->create, &l->creates)) &&
 		       file_write(l->t, m, l->file, i, &failed) != FILE_NOMEM;
+		if (done)
+			made_files_dirty(l->t, l->files, i, m);
+		break;
 	case MODE_ANON:
 	case MODE_SWAP:
 		return touch_anon(l, i, m);

@@ -6,11 +6,13 @@
 #include "models/cgroup/life.h"
 #include "models/cgroup/stock.h"
 #include "models/fs/vfs.h"
+#include "models/host/costs.h"
 #include "models/host/ledger.h"
 #include "models/list_lru/list_lru.h"
+#include "sim/hw/work.h"
 
-#define CLEAN_INODES_SWITCH 610u         /* or from anywhere after 6.1 on */
-#define TICK                (4 * SIM_MS) /* HZ 250: how fine the times of inodes are */
+#define GROWS_CLEAN 606u         /* a write that makes a file longer leaves the inode to writeback */
+#define TICK        (4 * SIM_MS) /* HZ 250: how fine the times of inodes are */
 
 /* struct bdi_writeback; on each CPU a reference and six counters. */
 #define WRITEBACK_BYTES  808u
@@ -26,11 +28,17 @@ struct made_file {
 	struct percpu_block counters;
 	uint32_t node; /* of its slabs */
 	bool exists;
+	bool was_dirty;    /* before its page was */
+	bool dirty;        /* I_DIRTY, of any kind */
+	uint32_t nr_at_it; /* of two: who writes to it, and who writes it back */
+	struct work write;
+	struct made_files *files;
 };
 #define NR_PARTS 3 /* of a file; of what is looked up two */
 
 struct made_files {
 	struct host *host;
+	struct workqueue *queue; /* bdi_wq */
 	uint32_t nr;
 	struct made_file looked_up;
 	struct made_file file[];
@@ -42,6 +50,7 @@ struct made_files *made_files(struct host *host, uint32_t nr)
 					       sizeof *files + nr * sizeof(struct made_file));
 
 	files->host = host;
+	files->queue = workqueue_create(host->sim, "writeback", true, 0);
 	files->nr = nr;
 	return files;
 }
@@ -89,16 +98,15 @@ static bool take_parts(struct task *t, struct memcg *m, struct made_file *f, con
 	return true;
 }
 
-static void take_writeback(struct task *t, struct host *host, struct made_file *f, struct memcg *m)
+/* The bdi_writeback stays, and holds the cgroup as its maker has so far. */
+static void keep_writeback(struct task *t, struct host *host, struct made_file *f)
 {
-	if (!memcg_tryget(m))
-		return;
 	if (!slab_get(t, host, f->node, kmalloc_size(WRITEBACK_BYTES))) {
-		memcg_put(t, m);
+		memcg_put(t, f->writeback);
+		f->writeback = NULL;
 		return;
 	}
 	task_sync(t);
-	f->writeback = m;
 	if (!percpu_alloc(t, host, WRITEBACK_PERCPU, &f->counters))
 		f->counters = (struct percpu_block){ 0 };
 	task_sync(t);
@@ -146,9 +154,60 @@ bool made_files_make(struct task *t, struct made_files *files, uint32_t i, struc
 	made = t->clock;
 	cpu_work(t, later);
 	task_sync(t);
-	if (host->kernel_version < CLEAN_INODES_SWITCH || made / TICK != t->clock / TICK)
-		take_writeback(t, host, f, m);
+	f->was_dirty = made / TICK != t->clock / TICK;
 	return true;
+}
+
+/* One of the two is done with it. If it is clean then, the next that goes offline has it switched. */
+static void leave(struct task *t, struct made_file *f)
+{
+	if (--f->nr_at_it)
+		return;
+	if (f->dirty) {
+		keep_writeback(t, f->files->host, f);
+	} else {
+		memcg_put(t, f->writeback);
+		f->writeback = NULL;
+	}
+}
+
+/* writeback_single_inode(): the page, then all flags that there are by then. */
+static void write_back(struct task *t, struct work *work)
+{
+	struct made_file *f = (struct made_file *)(void *)((char *)work - offsetof(struct made_file, write));
+
+	cpu_work(t, f->files->host->costs->inode_write);
+	task_sync(t);
+	f->dirty = false;
+	leave(t, f);
+}
+
+void made_files_dirty(struct task *t, struct made_files *files, uint32_t i, struct memcg *m)
+{
+	struct host *host = files->host;
+	struct made_file *f = &files->file[i];
+
+	task_sync(t);
+	if (!memcg_tryget(m))
+		return;
+	f->writeback = m;
+	f->files = files;
+	f->dirty = true;
+	f->nr_at_it = 1;
+	if (!f->was_dirty) {
+		f->nr_at_it++;
+		work_init(&f->write, write_back);
+		queue_work_on(host->sim, t, t->cpu->id, files->queue, &f->write);
+	}
+	if (host->kernel_version < GROWS_CLEAN) {
+		might_sleep(t);
+		cpu_work(t, host->costs->inode_dirty);
+		task_sync(t);
+		f->dirty = true;
+	}
+	task_sync(t);
+	leave(t, f);
+	task_sync(t);
 }
 
 void made_files_forget(struct task *t, struct made_files *files)
@@ -157,11 +216,14 @@ void made_files_forget(struct task *t, struct made_files *files)
 	uint32_t bytes[NR_PARTS];
 
 	parts_of_file(host, bytes);
+	task_sync(t);
 	for (uint32_t i = 0; i < files->nr; i++) {
 		struct made_file *f = &files->file[i];
 
 		if (!f->exists)
 			continue;
+		while (f->nr_at_it)
+			task_sleep(t, TICK);
 		give_parts(t, f, bytes, NR_PARTS);
 		if (f->writeback)
 			put_writeback(t, host, f);

@@ -6,10 +6,16 @@
  * is clean when another cgroup goes offline: then cleanup_offline_cgwbs_workfn() switches it to the
  * parent's. Where periodic writeback is off, as in the measurements, the first dirtying of an inode starts
  * the writer at once (wb_wakeup_delayed() of 0), which writes if there is a dirty page by then
- * (wb_over_bg_thresh()). As traced in guests: 6.12 writes and switches all but those inodes that were dirty
- * before their page was, and this is so where a tick of the clock lay between making the file and writing
- * to it, so that the write first changed its times. On 6.1 a written inode is among
- * the dirty ones again, but for 3 to 10 in a hundred, whose writes took longer: left out, all of them stay.
+ * (wb_over_bg_thresh()). As traced in guests of 6.1 and 6.12:
+ *
+ * - An inode that was dirty before its page was is not written. So it is where a tick of the clock lay between
+ *   making the file and writing to it, so that the write first changed its times.
+ * - All else is written by a worker that the dirty page wakes. In 6.12 that is the end of it. Up to 6.5
+ *   generic_write_end() then marks the inode dirty, too, since it grew ("ext4: do not mark inode dirty every
+ *   time when appending using delalloc", 6.6), and __mark_inode_dirty() goes through ext4_dirty_inode(), which
+ *   gives way where it may sleep, before it sets the flags. On one CPU the worker preempts there, writes and
+ *   cleans the inode, and the flags that are set then find no dirty page: nobody writes it again. With CPUs
+ *   to spare the flags are set long before the worker clears them all.
  */
 #ifndef MODELS_WORKLOAD_MADE_FILES_H
 #define MODELS_WORKLOAD_MADE_FILES_H
@@ -19,11 +25,13 @@
 struct made_files;
 
 struct made_files *made_files(struct host *host, uint32_t nr);
-/* File i, in m; the write to it comes so much later. False: there is no memory. In a step. */
+/* File i, in m, up to the write to it, so much later. False: there is no memory. In a step. */
 bool made_files_make(struct task *t, struct made_files *files, uint32_t i, struct memcg *m, sim_time_t later);
+/* That write has made its page dirty. */
+void made_files_dirty(struct task *t, struct made_files *files, uint32_t i, struct memcg *m);
 /* The first lookup of the root's cgroup.procs since dentries were dropped: a dentry and an inode, m's. */
 bool made_files_look_up(struct task *t, struct made_files *files, struct memcg *m);
-/* evict_inode(): all inodes go, and with them what holds the cgroups that dirtied them. */
+/* evict_inode(): all inodes go, written, and with them what holds the cgroups that dirtied them. */
 void made_files_forget(struct task *t, struct made_files *files);
 
 #endif
