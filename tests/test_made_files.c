@@ -1,7 +1,7 @@
 /*
- * test_made_files.c - which files hold the cgroup that dirtied them after its removal, until the inode goes:
- * those whose times changed between making them and the write, and up to 6.5 those that the writeback of their
- * page overtakes, which takes the writer's CPU.
+ * test_made_files.c - which files hold the cgroup that dirtied them after its removal, until the inode
+ * goes: those whose times changed between making them and the write, and up to 6.5 those that the writeback
+ * of their page overtakes, which takes the writer's CPU.
  */
 #include "tests/host_fixture.h"
 

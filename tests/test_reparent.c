@@ -474,8 +474,8 @@ static void remove_it(struct task *t, void *arg)
 }
 
 /*
- * The parent is at its limit, so that most charges of the child reclaim; in some the child goes offline. Their
- * pages are the parent's.
+ * The parent is at its limit, so that most charges of the child reclaim; in some the child goes offline.
+ * Their pages are the parent's.
  */
 static void outlasting(struct task *t, void *arg)
 {
@@ -494,7 +494,8 @@ static void outlasting(struct task *t, void *arg)
 		assert_int_equal(x->m->nr_charged, x->m->nr_kmem);
 		assert_int_equal(x->left, 0);
 		memcg_put(t, x->m);
-		memcg_drain_all_stock(t, x->p); /* the rest of its batch went there after css_offline() had looked */
+		/* The rest of its batch went to the stock after css_offline() had drained that. */
+		memcg_drain_all_stock(t, x->p);
 		settle(t);
 		assert_int_equal(x->p->nr_dying_descendants, 0);
 	}

@@ -285,7 +285,7 @@ void memcg_uncharge(struct task *t, struct memcg *m, uint64_t nr);
 void memcg_uncharge_inherited(struct task *t, struct memcg *root, uint64_t nr);
 /* All that is charged to m but for kernel memory is its parent's from now on. No time passes. */
 void memcg_charges_reparent(struct memcg *m);
-/* lru_reparent: a page has just been charged to m; if that was removed meanwhile, the page is as the others. */
+/* lru_reparent: a page has just been charged to m; if m is removed, the page is where its others are. */
 void memcg_charge_outlasted(struct memcg *m);
 /* drain_all_stock(): work on every CPU that holds stock of the subtree. */
 void memcg_drain_all_stock(struct task *t, struct memcg *root);

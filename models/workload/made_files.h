@@ -8,14 +8,14 @@
  * the writer at once (wb_wakeup_delayed() of 0), which writes if there is a dirty page by then
  * (wb_over_bg_thresh()). As traced in guests of 6.1 and 6.12:
  *
- * - An inode that was dirty before its page was is not written. So it is where a tick of the clock lay between
- *   making the file and writing to it, so that the write first changed its times.
+ * - An inode that was dirty before its page was is not written. So it is where a tick of the clock lay
+ *   between making the file and writing to it, so that the write first changed its times.
  * - All else is written by a worker that the dirty page wakes. In 6.12 that is the end of it. Up to 6.5
  *   generic_write_end() then marks the inode dirty, too, since it grew ("ext4: do not mark inode dirty every
- *   time when appending using delalloc", 6.6), and __mark_inode_dirty() goes through ext4_dirty_inode(), which
- *   gives way where it may sleep, before it sets the flags. On one CPU the worker preempts there, writes and
- *   cleans the inode, and the flags that are set then find no dirty page: nobody writes it again. With CPUs
- *   to spare the flags are set long before the worker clears them all.
+ *   time when appending using delalloc", 6.6), and __mark_inode_dirty() goes through ext4_dirty_inode(),
+ *   which gives way where it may sleep, before it sets the flags. On one CPU the worker preempts there,
+ *   writes and cleans the inode, and the flags that are set then find no dirty page: nobody writes it again.
+ *   With CPUs to spare the flags are set long before the worker clears them all.
  */
 #ifndef MODELS_WORKLOAD_MADE_FILES_H
 #define MODELS_WORKLOAD_MADE_FILES_H

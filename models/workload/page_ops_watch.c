@@ -130,8 +130,8 @@ void page_ops_unmap(struct task *t, struct workload_task *w)
 }
 
 /*
- * A file is opened, with what stays of it from the first time on (`seen` says whether that is there), and what
- * it has while it is open.
+ * A file is opened, with what stays of it from the first time on (`seen` says whether that is there), and
+ * what it has while it is open.
  */
 static bool open_file(struct task *t, struct workload_task *w, enum object_at new, bool seen,
 		      enum object_at open)
