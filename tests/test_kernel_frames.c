@@ -234,6 +234,53 @@ static void for_who_may_wait(void **state)
 	       0, wanting);
 }
 
+/* The first task of a cgroup needs a css_set, or stays where it is; the last one takes that along. */
+static void moving(struct task *t, void *arg)
+{
+	struct host *host = ((struct fixture *)arg)->host;
+	struct memcg *p = memcg_find(host, "/p"), *m;
+	struct cgroup_task ct = { .task = t };
+	struct file_object *file;
+	uint32_t nr = 0;
+
+	assert_int_equal(cgroup_mkdir(t, p, "m", &m), CGROUP_OK);
+	task_sync(t);
+	cgroup_task_attach(&ct, p);
+	file = fill(t, host);
+	file_drop(t, file, 0, 1000);
+	frames_drain(t, host);
+	task_sync(t);
+	kernel_frames_boot(host, 0, node_free(host, 0));
+	for (; slab_get(t, host, 0, kmalloc_size(592)); nr++)
+		;
+	assert_int_equal(cgroup_move(t, &ct, m), CGROUP_NO_PAGE);
+	task_sync(t);
+	assert_ptr_equal(ct.memcg, p);
+	assert_null(m->tasks);
+	slab_put(host, 0, kmalloc_size(592));
+	assert_int_equal(cgroup_move(t, &ct, m), CGROUP_OK);
+	task_sync(t);
+	assert_ptr_equal(ct.memcg, m);
+	assert_true(m->structures->css_set);
+	cgroup_exit(t, &ct);
+	assert_false(m->structures->css_set);
+	while (--nr)
+		slab_put(host, 0, kmalloc_size(592));
+	kernel_frames_put(host, 0,
+			  host->pages->nr_kernel - slab_pages(host) - percpu_populated(host) / PAGE_SIZE);
+	assert_int_equal(cgroup_rmdir(t, m), CGROUP_OK);
+	task_sync(t);
+	memcg_put(t, m);
+}
+
+static void for_who_moves(void **state)
+{
+	(void)state;
+	run_on("schema: 1\nscenario: test\nkernel: v6.12\nhost: { cpus: 1, nodes: 1, memory: 32MiB }\n"
+	       "cgroups: [ { name: p } ]\n",
+	       0, moving);
+}
+
 /* ---- a machine full of inodes ---- */
 
 /* 40,000 files of a page: 48 MB of inodes, 8 of dentries and 160 of pages, on 64 MB. */
@@ -265,6 +312,7 @@ int main(void)
 		cmocka_unit_test(of_each_cpu),
 		cmocka_unit_test(at_boot),
 		cmocka_unit_test(for_who_may_wait),
+		cmocka_unit_test(for_who_moves),
 		cmocka_unit_test(many_files),
 		cmocka_unit_test(page_tables),
 		cmocka_unit_test(one_table),

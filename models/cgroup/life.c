@@ -375,29 +375,35 @@ enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char 
 	return error;
 }
 
-bool cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to)
+void cgroup_exit(struct task *t, struct cgroup_task *ct)
+{
+	struct memcg *m = ct->memcg;
+
+	cgroup_task_exit(ct);
+	if (!m->tasks)
+		ledger_depopulate(t, m);
+}
+
+enum cgroup_error cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to)
 {
 	struct host *host = to->host;
-	bool online;
+	enum cgroup_error error = CGROUP_OK;
 
 	cpu_work(t, host->costs->syscall);
 	mutex_lock(t, &host->cgroups->life->mutex);
 	cpu_work(t, host->costs->cgroup_attach);
 	task_sync(t);
-	online = to->life == MEMCG_ONLINE;
-	if (online) {
-		struct memcg *from = ct->memcg;
-
+	if (to->life != MEMCG_ONLINE)
+		error = CGROUP_GONE;
+	else if (!ledger_populate(t, to))
+		error = CGROUP_NO_PAGE;
+	if (error == CGROUP_OK && ct->memcg != to) {
 		psi_move_task(ct->task, to);
-		cgroup_task_exit(ct);
+		cgroup_exit(t, ct);
 		cgroup_task_attach(ct, to);
-		ledger_populate(t, to);
-		task_sync(t);
-		if (!from->tasks)
-			ledger_depopulate(t, from);
 	}
 	mutex_unlock(t, &host->cgroups->life->mutex);
-	return online;
+	return error;
 }
 
 void life_build(struct host *host)

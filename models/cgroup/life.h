@@ -44,10 +44,13 @@ enum cgroup_error cgroup_mkdir(struct task *t, struct memcg *parent, const char 
 /* rmdir(2). Of one that is removed already nothing happens. Who does not hold m may not name it again. */
 enum cgroup_error cgroup_rmdir(struct task *t, struct memcg *m);
 /*
- * A write to cgroup.procs: what the task is charged for from now on is `to`'s. False: that is removed
- * (ENODEV). Who names a cgroup that others may remove holds it meanwhile.
+ * A write to cgroup.procs: what the task is charged for from now on is `to`'s, unless that is removed
+ * (ENODEV), or there is no memory for its css_set (ENOMEM). Who names a cgroup that others may remove holds
+ * it meanwhile.
  */
-bool cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to);
+enum cgroup_error cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to);
+/* cgroup_exit(): the task ends, and with the last of a cgroup its css_set. In a step. */
+void cgroup_exit(struct task *t, struct cgroup_task *ct);
 
 /* What is left of cgroups that hold nothing alive, of the whole machine (12.6). */
 struct cgroup_leftovers {

@@ -273,12 +273,13 @@ static void give_those(struct memcg *m, enum structure_end end)
 	m->structures->gone[end] = true;
 }
 
-void ledger_populate(struct task *t, struct memcg *m)
+bool ledger_populate(struct task *t, struct memcg *m)
 {
 	struct memcg_structures *ms = m->structures;
 
 	if (ms && !ms->css_set)
 		ms->css_set = slab_get(t, m->host, ms->node, kmalloc_size(CSS_SET_BYTES));
+	return !ms || ms->css_set;
 }
 
 void ledger_depopulate(struct task *t, struct memcg *m)

@@ -58,8 +58,8 @@ struct memcg_structures {
 
 /* Everything for m, which has just been made; or why that cannot be. */
 enum cgroup_error ledger_make(struct task *t, struct memcg *m);
-/* A task comes into m; its last one has left. In a step, as the next two. */
-void ledger_populate(struct task *t, struct memcg *m);
+/* A task comes into m: false, there is no memory for that. Its last has left. In a step, as the next two. */
+bool ledger_populate(struct task *t, struct memcg *m);
 void ledger_depopulate(struct task *t, struct memcg *m);
 void ledger_rmdir(struct task *t, struct memcg *m); /* the directory is gone */
 void ledger_offline(struct memcg *m);               /* and css_offline() of all controllers is over */

@@ -85,7 +85,7 @@ bool burst_begin(struct burst *b, struct memcg *m)
 
 	task_sync(b->t);
 	b->w->memcg->nr_away++;
-	if (!cgroup_move(b->t, &b->w->task, m)) {
+	if (cgroup_move(b->t, &b->w->task, m) != CGROUP_OK) {
 		record->failed++;
 		return false;
 	}

@@ -295,8 +295,7 @@ static bool one_life(struct loop *l, uint32_t i)
 		memcg_put(l->t, m);
 		return true;
 	}
-	cgroup_move(l->t, &l->w->task, m);
-	done = do_mode(l, i, m);
+	done = cgroup_move(l->t, &l->w->task, m) == CGROUP_OK && do_mode(l, i, m);
 	if (l->o->pause)
 		task_sleep(l->t, l->o->pause);
 	task_sync(l->t);
@@ -312,7 +311,8 @@ static void read_all(struct loop *l, uint32_t nr)
 {
 	struct memcg *failed;
 
-	cgroup_move(l->t, &l->w->task, l->live);
+	if (cgroup_move(l->t, &l->w->task, l->live) != CGROUP_OK)
+		return;
 	for (uint32_t i = 0; i < nr; i++)
 		if (l->mode == MODE_MMAP) {
 			page_object_move(&l->file->object, l->live);

@@ -165,7 +165,8 @@ static bool make_and_read(struct check *c)
 		if (cgroup_mkdir(c->t, above, "child", &c->levels[i]) != CGROUP_OK)
 			return false;
 		above = c->levels[i];
-		cgroup_move(c->t, &c->w->task, above);
+		if (cgroup_move(c->t, &c->w->task, above) != CGROUP_OK)
+			return false;
 		for (uint64_t k = 0; k < c->o->pages; k++)
 			if (file_read(c->t, above, c->file, index++, &failed) == FILE_NOMEM)
 				return false;

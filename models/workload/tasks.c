@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/cgroup/life.h"
 #include "models/cgroup/options.h"
 #include "models/cgroup/stock.h"
 #include "models/stat/stat.h"
@@ -229,7 +230,7 @@ static void task_exit(struct task *t)
 	struct workload_task *w = t->owner;
 
 	w->ended = sim_now(t->sim);
-	cgroup_task_exit(&w->task);
+	cgroup_exit(t, &w->task);
 	if (task_ends(w->options))
 		run_release(w->host->run);
 }
