@@ -39,15 +39,15 @@ static void one_file(struct task *t, void *arg)
 	assert_int_equal(p->nr_dying_descendants, 0);
 }
 
-static void run(const char *kernel, int cpus, sim_time_t later, uint32_t dying)
+static void run(const char *kernel, int cpus, const char *interval, sim_time_t later, uint32_t dying)
 {
 	struct trial x = { .later = later, .dying = dying };
 	char text[200];
 
 	snprintf(text, sizeof text,
 		 "schema: 1\nscenario: test\nkernel: %s\nhost: { cpus: %d, nodes: 1, memory: 1GiB }\n"
-		 "cgroups: [ { name: p } ]\n",
-		 kernel, cpus);
+		 "writeback: { interval: %s }\ncgroups: [ { name: p } ]\n",
+		 kernel, cpus, interval);
 	fixture_open(&x.f, text);
 	fixture_spawn(&x.f, 0, one_file, &x);
 	sim_run(x.f.host->sim, 100 * SIM_SEC);
@@ -60,12 +60,13 @@ static void run(const char *kernel, int cpus, sim_time_t later, uint32_t dying)
 static void test_held(void **state)
 {
 	(void)state;
-	run("v6.1", 1, 0, 1);
-	run("v6.1", 2, 0, 0); /* there is room for the worker beside */
-	run("v6.6", 1, 0, 0);
-	run("v6.12", 1, 0, 0);
-	run("v6.1", 2, 5 * SIM_MS, 1); /* a tick is 4 ms */
-	run("v6.12", 1, 5 * SIM_MS, 1);
+	run("v6.1", 1, "never", 0, 1);
+	run("v6.1", 2, "never", 0, 0); /* there is room for the worker beside */
+	run("v6.6", 1, "never", 0, 0);
+	run("v6.12", 1, "never", 0, 0);
+	run("v6.12", 1, "5s", 0, 1);            /* not old enough to be written */
+	run("v6.1", 2, "never", 5 * SIM_MS, 1); /* a tick is 4 ms */
+	run("v6.12", 1, "never", 5 * SIM_MS, 1);
 }
 
 int main(void)

@@ -79,6 +79,9 @@ uint64_t swap_table_shadows(const struct host *host); /* those that are in no tr
 
 /* ---- the flusher; writeback.c ---- */
 
+/* Old dirty pages are looked for; else whatever is dirtied is at once looked at. */
+bool writeback_is_periodic(const struct host *host);
+
 /* wakeup_flusher_threads(): reclaim met dirty pages. In a step. */
 void writeback_wake(struct task *t);
 /* A page of f has just become dirty by m's doing; may sleep while too many are. In a step, which ends. */

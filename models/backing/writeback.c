@@ -78,6 +78,11 @@ static struct flusher *flusher_of(const struct host *host)
 	return host->backing->flusher;
 }
 
+bool writeback_is_periodic(const struct host *host)
+{
+	return flusher_of(host)->options->interval != SIM_NEVER;
+}
+
 /* ---- how much is dirty, and how much may be ---- */
 
 typedef int64_t view_fn(const struct memcg *m, enum stat_item item);

@@ -3,6 +3,7 @@
  */
 #include "models/workload/made_files.h"
 
+#include "models/backing/backing.h"
 #include "models/cgroup/life.h"
 #include "models/cgroup/stock.h"
 #include "models/fs/vfs.h"
@@ -194,7 +195,7 @@ void made_files_dirty(struct task *t, struct made_files *files, uint32_t i, stru
 	f->files = files;
 	f->dirty = true;
 	f->nr_at_it = 1;
-	if (!f->was_dirty) {
+	if (!f->was_dirty && !writeback_is_periodic(host)) {
 		f->nr_at_it++;
 		work_init(&f->write, write_back);
 		queue_work_on(host->sim, t, t->cpu->id, files->queue, &f->write);

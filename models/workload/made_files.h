@@ -4,9 +4,10 @@
  *
  * A cgroup that dirties a file has a bdi_writeback, which the inode holds until it goes, unless the inode
  * is clean when another cgroup goes offline: then cleanup_offline_cgwbs_workfn() switches it to the
- * parent's. Where periodic writeback is off, as in the measurements, the first dirtying of an inode starts
- * the writer at once (wb_wakeup_delayed() of 0), which writes if there is a dirty page by then
- * (wb_over_bg_thresh()). As traced in guests of 6.1 and 6.12:
+ * parent's. With periodic writeback (writeback.interval) it is dirty for longer than the loop takes. Where
+ * that is off, as in the measurements of E4, the first dirtying of an inode starts the writer at once
+ * (wb_wakeup_delayed() of 0), which writes if there is a dirty page by then (wb_over_bg_thresh()). As traced
+ * in guests of 6.1 and 6.12:
  *
  * - An inode that was dirty before its page was is not written. So it is where a tick of the clock lay
  *   between making the file and writing to it, so that the write first changed its times.
