@@ -417,6 +417,41 @@ static void equals_run_in_the_order_of_waking(void **state)
 	sim_destroy(sim);
 }
 
+static void note_begin(struct task *t, void *arg)
+{
+	*(sim_time_t *)arg = t->clock;
+	user_work(t, SIM_MS);
+}
+
+/* A task of another address space than the last that had one; what has none runs on with that. */
+static void address_spaces(void **state)
+{
+	static char a, b;
+	static const struct {
+		void *owner;
+		bool other;
+	} order[] = { { &a, true },    { NULL, false }, { &a, false }, { &b, true },
+		      { NULL, false }, { NULL, false }, { &b, false }, { &a, true } };
+	struct machine m = plain_machine(1);
+	sim_time_t begin[8];
+
+	(void)state;
+	m.context_switch = SIM_US;
+	m.space_switch = 20 * SIM_US;
+	struct sim *sim = host_new(&m);
+
+	for (uint32_t i = 0; i < 8; i++)
+		task_spawn(sim, &(struct task_attr){ .name = "t",
+						     .run = note_begin,
+						     .arg = &begin[i],
+						     .owner = order[i].owner,
+						     .start = i * 10 * SIM_MS });
+	host_finish(sim);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(begin[i] - i * 10 * SIM_MS, order[i].other ? 21 * SIM_US : SIM_US);
+	sim_destroy(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,6 +465,7 @@ int main(void)
 		cmocka_unit_test(pinned_tasks_stay),
 		cmocka_unit_test(yield_lets_another_go_first),
 		cmocka_unit_test(equals_run_in_the_order_of_waking),
+		cmocka_unit_test(address_spaces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

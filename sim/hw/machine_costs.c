@@ -48,6 +48,10 @@ static const struct option rows[] = {
 	COST(context_switch, .fallback = "1us", .min = "0s", .max = "1ms",
 	     .help = "of a CPU from one task to another",
 	     .source = "estimate: half of a futex or pipe hand-over between threads of 1 to 2 us"),
+	COST(space_switch, .fallback = "0s", .min = "0s", .max = "1ms",
+	     .help = "added where the task has another address space than the CPU had last; kernel threads "
+		     "use what is there",
+	     .source = "0s: entries of the TLB are tagged by address space and stay"),
 	COST(wakeup, .fallback = "700ns", .min = "0s", .max = "1ms",
 	     .help = "spent by a task that wakes another",
 	     .source = "estimate: try_to_wake_up() with a remote run queue"),

@@ -211,6 +211,10 @@ static void switch_in(struct sim *sim, struct cpu *cpu, struct task *t)
 	t->accounted = sim->now;
 	t->spin_until = 0;
 	t->clock = sim->now + s->machine->context_switch + t->remaining;
+	if (t->owner && t->owner != cpu->space) { /* switch_mm(); kernel threads borrow (enter_lazy_tlb()) */
+		t->clock += s->machine->space_switch;
+		cpu->space = t->owner;
+	}
 	t->remaining = 0;
 	slot_arm(sim, &cpu->slot, t->clock);
 	sched_tick_arm(sim, cpu);

@@ -192,6 +192,7 @@ struct cpu {
 	sim_time_t busy;        /* total time not idle */
 	struct slot tick;       /* end of slice, end of quota */
 	uint64_t switches;
+	const void *space; /* owner of the last task that had one: whose address space is loaded */
 	struct ktimer *deferred; /* due, and wait for it to leave idleness: sim/hw/timer.c */
 	sim_time_t stalled;      /* waiting for lines since threads of its core were last looked at */
 };
