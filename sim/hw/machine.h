@@ -35,7 +35,7 @@ struct machine {
 
 	/* Scheduler (CFS). */
 	sim_time_t context_switch; /* of the CPU, from one task to another */
-	sim_time_t space_switch;   /* added if it belongs to somebody else than the one before (task_attr.owner) */
+	sim_time_t space_switch;   /* added, from a task of another owner; those without one do not count */
 	sim_time_t wakeup;         /* spent by the waker */
 	sim_time_t wakeup_remote;  /* until another, idle CPU runs the task that was woken */
 	sim_time_t migration;      /* added when a task runs on a CPU that it did not last run on */
