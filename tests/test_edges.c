@@ -5,53 +5,15 @@
  */
 #include "models/host/costs.h"
 #include "sim/engine/pending.h"
-#include "sim/results/record_rows.h"
+#include "sim/engine/xalloc.h"
 #include "tests/reclaim_rig.h"
+#include "tests/text_run.h"
 
 #define HOST(cpus_, memory_)                                                               \
 	"schema: 1\nscenario: edge\nhost: { cpus: " #cpus_ ", nodes: 1, memory: " #memory_ \
 	" }\nkernel: v6.12\n"
 #define UNTIL_DONE  "run: { until: done, sample: 0 }\n"
 #define FOR_A_WHILE "run: { until: 3s, sample: 0 }\n"
-
-/* What the run recorded; 0 if nothing. */
-static double value(const struct record *r, const char *metric, const char *entity)
-{
-	for (uint32_t i = 0; i < r->nr_values; i++) {
-		const struct value_row *row = &r->values[i];
-
-		if (!strcmp(r->metrics[row->metric].name, metric) &&
-		    !strcmp(r->entities[row->entity], entity))
-			return row->value;
-	}
-	return 0;
-}
-
-static struct record *run_text(const char *text, const char *lru)
-{
-	struct complaints *c = complaints_new();
-	char *whole;
-
-	assert_true(modules_init());
-	assert_true(asprintf(&whole, "%spolicies: { reclaim: %s }\n", text, lru) > 0);
-	struct scenario_set *set = scenario_load(
-		&(struct scenario_source){ .path = "edge.yaml", .text = whole }, c);
-
-	if (!set)
-		complaints_print(c, stderr);
-	assert_non_null(set);
-	struct record *r = run_one(&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
-	const struct record_end *end = record_ended(r);
-
-	if (!end->done)
-		fail_msg("%s: %s", lru, end->error);
-	if (record_invariants_broken(r))
-		fail_msg("%s: %s", lru, record_invariants_text(r));
-	scenario_free(set);
-	complaints_free(c);
-	free(whole);
-	return r;
-}
 
 typedef void (*expect_fn)(const struct record *r);
 
@@ -60,21 +22,23 @@ static void with_both(const char *text, expect_fn expect)
 	static const char *const lrus[] = { "classic", "mglru" };
 
 	for (size_t i = 0; i < sizeof lrus / sizeof *lrus; i++) {
-		struct record *r = run_text(text, lrus[i]);
+		char *whole = xasprintf("%spolicies: { reclaim: %s }\n", text, lrus[i]);
+		struct record *r = run_text(whole);
 
 		expect(r);
 		record_free(r);
+		free(whole);
 	}
 }
 
 /* One is killed, and the limit was never passed. */
 static void killed_at_limit(const struct record *r)
 {
-	assert_int_equal(value(r, "memory.events.oom_kill", "/c"), 1);
-	assert_true(value(r, "memory.events.oom", "/c") >= 1);
-	assert_true(value(r, "memory.events.max", "/c") >= 18);
-	assert_int_equal(value(r, "memhog.dead", "hog"), 1);
-	assert_true(value(r, "memory.peak", "/c") <= value(r, "memory.max", "/c"));
+	assert_int_equal(value_or_0(r, "memory.events.oom_kill", "/c"), 1);
+	assert_true(value_or_0(r, "memory.events.oom", "/c") >= 1);
+	assert_true(value_or_0(r, "memory.events.max", "/c") >= 18);
+	assert_int_equal(value_or_0(r, "memhog.dead", "hog"), 1);
+	assert_true(value_or_0(r, "memory.peak", "/c") <= value_or_0(r, "memory.max", "/c"));
 }
 
 static void no_swap(void **state)
@@ -90,7 +54,7 @@ static void no_swap(void **state)
 static void swap_forbidden(const struct record *r)
 {
 	killed_at_limit(r);
-	assert_int_equal(value(r, "swap.out", "all"), 0);
+	assert_int_equal(value_or_0(r, "swap.out", "all"), 0);
 }
 
 static void no_swap_allowed(void **state)
@@ -112,10 +76,10 @@ static void no_swap_allowed(void **state)
 static void swap_was_full(const struct record *r)
 {
 	killed_at_limit(r);
-	assert_true(value(r, "swap.out", "all") >= 250);
-	assert_true(value(r, "disk.written_bytes", "d") >= 250 * 4096.);
-	assert_true(value(r, "memhog.position", "hog") >= 2048 - 64);
-	assert_true(value(r, "memhog.position", "hog") <= 2048 + 256);
+	assert_true(value_or_0(r, "swap.out", "all") >= 250);
+	assert_true(value_or_0(r, "disk.written_bytes", "d") >= 250 * 4096.);
+	assert_true(value_or_0(r, "memhog.position", "hog") >= 2048 - 64);
+	assert_true(value_or_0(r, "memhog.position", "hog") <= 2048 + 256);
 }
 
 static void disk_full(void **state)
@@ -132,9 +96,9 @@ static void disk_full(void **state)
 static void zram_was_full(const struct record *r)
 {
 	killed_at_limit(r);
-	assert_true(value(r, "zram.failed_writes", "z") > 0);
-	assert_true(value(r, "swap.full", "all") > 0);
-	assert_true(value(r, "zram.mem_used_total", "z") <= 1 << 20);
+	assert_true(value_or_0(r, "zram.failed_writes", "z") > 0);
+	assert_true(value_or_0(r, "swap.full", "all") > 0);
+	assert_true(value_or_0(r, "zram.mem_used_total", "z") <= 1 << 20);
 }
 
 static void zram_full(void **state)
@@ -151,8 +115,8 @@ static void zram_full(void **state)
 /* zram without a limit on a machine that is full: its store needs frames just when there are none. */
 static void somebody_killed(const struct record *r)
 {
-	assert_true(value(r, "memory.events.oom_kill", "/c") >= 1);
-	assert_true(value(r, "memory.current", "/c") <= 48 << 20);
+	assert_true(value_or_0(r, "memory.events.oom_kill", "/c") >= 1);
+	assert_true(value_or_0(r, "memory.current", "/c") <= 48 << 20);
 }
 
 static void zram_on_a_full_machine(void **state)
@@ -178,8 +142,10 @@ static void machine_full(void **state)
 /* The machine is short of memory, and all of it is below somebody's memory.min. */
 static void protected_to_death(const struct record *r)
 {
-	assert_true(value(r, "memory.events.oom_kill", "/a") + value(r, "memory.events.oom_kill", "/b") >= 1);
-	assert_int_equal(value(r, "memory.events.low", "/a"), 0);
+	assert_true(value_or_0(r, "memory.events.oom_kill", "/a") +
+			    value_or_0(r, "memory.events.oom_kill", "/b") >=
+		    1);
+	assert_int_equal(value_or_0(r, "memory.events.low", "/a"), 0);
 }
 
 static void all_below_min(void **state)
@@ -198,9 +164,9 @@ static void all_below_min(void **state)
 /* memory.low gives way instead, and says so. */
 static void low_gave_way(const struct record *r)
 {
-	assert_true(value(r, "memory.events.low", "/a") + value(r, "memory.events.low", "/b") > 0);
-	assert_int_equal(value(r, "memory.events.oom_kill", "/a"), 0);
-	assert_int_equal(value(r, "memory.events.oom_kill", "/b"), 0);
+	assert_true(value_or_0(r, "memory.events.low", "/a") + value_or_0(r, "memory.events.low", "/b") > 0);
+	assert_int_equal(value_or_0(r, "memory.events.oom_kill", "/a"), 0);
+	assert_int_equal(value_or_0(r, "memory.events.oom_kill", "/b"), 0);
 }
 
 static void all_below_low(void **state)
@@ -220,10 +186,10 @@ static void all_below_low(void **state)
  */
 static void drained(const struct record *r)
 {
-	assert_true(value(r, "memory.events.max", "/c") > 0);
-	assert_int_equal(value(r, "memory.events.oom_kill", "/c"), 0);
-	assert_int_equal(value(r, "memory.max", "/c"), 512 << 10);
-	assert_true(value(r, "memory.peak", "/c") <= 512 << 10);
+	assert_true(value_or_0(r, "memory.events.max", "/c") > 0);
+	assert_int_equal(value_or_0(r, "memory.events.oom_kill", "/c"), 0);
+	assert_int_equal(value_or_0(r, "memory.max", "/c"), 512 << 10);
+	assert_true(value_or_0(r, "memory.peak", "/c") <= 512 << 10);
 }
 
 static void less_than_stocks(void **state)
@@ -238,8 +204,8 @@ static void less_than_stocks(void **state)
 /* Not a page, and one: the first charge fails, or the second. */
 static void killed_at_once(const struct record *r)
 {
-	assert_int_equal(value(r, "memory.events.oom_kill", "/c"), 1);
-	assert_true(value(r, "memhog.position", "hog") <= 1);
+	assert_int_equal(value_or_0(r, "memory.events.oom_kill", "/c"), 1);
+	assert_true(value_or_0(r, "memhog.position", "hog") <= 1);
 }
 
 static void next_to_nothing(void **state)
@@ -256,9 +222,9 @@ static void next_to_nothing(void **state)
 /* Above memory.high with nothing to reclaim: it waits, up to two seconds a batch, and is not killed. */
 static void throttled(const struct record *r)
 {
-	assert_true(value(r, "memory.events.high", "/c") > 0);
-	assert_int_equal(value(r, "memory.events.oom_kill", "/c"), 0);
-	assert_true(value(r, "memhog.position", "hog") < 4000);
+	assert_true(value_or_0(r, "memory.events.high", "/c") > 0);
+	assert_int_equal(value_or_0(r, "memory.events.oom_kill", "/c"), 0);
+	assert_true(value_or_0(r, "memhog.position", "hog") < 4000);
 }
 
 static void stalled_at_high(void **state)

@@ -76,14 +76,6 @@ static void by_hand(void **state)
 
 /* ---- a scenario ---- */
 
-static double value_of(const struct record *r, const char *metric, const char *entity)
-{
-	double v = -1;
-
-	validate_value(r, &(struct validate_row){ .metric = metric, .entity = entity }, &v);
-	return v;
-}
-
 /* Two logs in 8 MiB: one is rotated, the other grows until the disk is full. Then neither can go on. */
 static void logs(void **state)
 {
@@ -105,12 +97,11 @@ static void logs(void **state)
 
 	(void)state;
 
-	assert_true(value_of(record, "task.enospc", "grows") == 1);
-	assert_true(value_of(record, "disk.enospc", "d") >= 1);
-	assert_true(value_of(record, "task.ops", "grows") >= 1536 &&
-		    value_of(record, "task.ops", "grows") <= 2048);
-	assert_true(value_of(record, "disk.room_taken", "d") <= 8 << 20);
-	assert_true(value_of(record, "task.oom", "grows") <= 0);
+	assert_true(value(record, "task.enospc", "grows") == 1);
+	assert_true(value(record, "disk.enospc", "d") >= 1);
+	assert_true(value(record, "task.ops", "grows") >= 1536 && value(record, "task.ops", "grows") <= 2048);
+	assert_true(value(record, "disk.room_taken", "d") <= 8 << 20);
+	assert_true(value_or_0(record, "task.oom", "grows") <= 0);
 	record_free(record);
 }
 

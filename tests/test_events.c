@@ -2,49 +2,14 @@
  * test_events.c - `events:`: writes to files of cgroups while a run is under way, what each of them does, and
  * what is said of those that make no sense.
  */
-#include "sim/results/record_rows.h"
 #include "tests/reclaim_rig.h"
+#include "tests/text_run.h"
 
 #define HOST                                                               \
 	"schema: 1\nscenario: events\nhost: { cpus: 2, memory: 256MiB }\n" \
 	"kernel: v6.12\nrun: { until: done, sample: 0 }\n"
 #define HOLDER(name_, pages_) \
 	"  tasks: [ { workload: memhog, name: " name_ ", pages: " #pages_ ", grow: 1, grow_at: 3s } ]"
-
-/* What the run recorded; 0 if nothing. */
-static double value(const struct record *r, const char *metric, const char *entity)
-{
-	for (uint32_t i = 0; i < r->nr_values; i++) {
-		const struct value_row *row = &r->values[i];
-
-		if (!strcmp(r->metrics[row->metric].name, metric) &&
-		    !strcmp(r->entities[row->entity], entity))
-			return row->value;
-	}
-	return 0;
-}
-
-static struct record *run_text(const char *text)
-{
-	struct complaints *c = complaints_new();
-
-	assert_true(modules_init());
-	struct scenario_set *set = scenario_load(
-		&(struct scenario_source){ .path = "events.yaml", .text = text }, c);
-
-	if (!set)
-		complaints_print(c, stderr);
-	assert_non_null(set);
-	struct record *r = run_one(&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
-
-	if (!record_ended(r)->done)
-		fail_msg("%s", record_ended(r)->error);
-	if (record_invariants_broken(r))
-		fail_msg("%s", record_invariants_text(r));
-	scenario_free(set);
-	complaints_free(c);
-	return r;
-}
 
 /* A limit below what is held, with nowhere to go: its holder is killed at once, and no page comes back. */
 static void max_below_use(void **state)
@@ -54,10 +19,10 @@ static void max_below_use(void **state)
 		"h", 4000) "\n"
 			   "events: [ { at: 1s, cgroup: /a, memory.max: 4MiB } ]\n");
 
-	assert_int_equal(value(r, "memory.events.oom_kill", "/a"), 1);
-	assert_int_equal(value(r, "memory.max", "/a"), 4 << 20);
-	assert_true(value(r, "memory.peak", "/a") >= 4000 * 4096);
-	assert_true(value(r, "cgroup_write.time", "/a") > 0);
+	assert_int_equal(value_or_0(r, "memory.events.oom_kill", "/a"), 1);
+	assert_int_equal(value_or_0(r, "memory.max", "/a"), 4 << 20);
+	assert_true(value_or_0(r, "memory.peak", "/a") >= 4000 * 4096);
+	assert_true(value_or_0(r, "cgroup_write.time", "/a") > 0);
 	record_free(r);
 }
 
@@ -72,9 +37,9 @@ static void max_down_and_up(void **state)
 		"events:\n- { at: 1s, cgroup: /a, memory.max: 4MiB }\n- { at: 1500ms, cgroup: /a, "
 		"memory.max: max }\n");
 
-	assert_int_equal(value(r, "memory.events.oom_kill", "/a"), 0);
-	assert_true(value(r, "task.file_misses", "f") > 4000 + 2900);
-	assert_true(value(r, "memory.current", "/a") > 4000 * 4096);
+	assert_int_equal(value_or_0(r, "memory.events.oom_kill", "/a"), 0);
+	assert_true(value_or_0(r, "task.file_misses", "f") > 4000 + 2900);
+	assert_true(value_or_0(r, "memory.current", "/a") > 4000 * 4096);
 	record_free(r);
 }
 
@@ -87,9 +52,9 @@ static void high_below_use(void **state)
 					 "    grow: 1, grow_at: 3s } ]\n"
 					 "events: [ { at: 1s, cgroup: /a, memory.high: 2MiB } ]\n");
 
-	assert_int_equal(value(r, "memory.events.oom_kill", "/a"), 0);
-	assert_int_equal(value(r, "memhog.position", "h"), 1001);
-	assert_true(value(r, "pgsteal", "/a") + value(r, "workingset.evictions", "all") >= 2900);
+	assert_int_equal(value_or_0(r, "memory.events.oom_kill", "/a"), 0);
+	assert_int_equal(value_or_0(r, "memhog.position", "h"), 1001);
+	assert_true(value_or_0(r, "pgsteal", "/a") + value_or_0(r, "workingset.evictions", "all") >= 2900);
 	record_free(r);
 }
 
@@ -104,9 +69,9 @@ static void reclaim_on_demand(void **state)
 		      "events:\n- { at: 1s, cgroup: /a, memory.reclaim: 1MiB }\n"
 		      "- { at: 1s, cgroup: /b, memory.reclaim: 1MiB }\n");
 
-	assert_int_equal(value(r, "cgroup_write.refused", "/a"), 1);
-	assert_int_equal(value(r, "cgroup_write.refused", "/b"), 0);
-	assert_true(value(r, "workingset.evictions", "all") >= 256);
+	assert_int_equal(value_or_0(r, "cgroup_write.refused", "/a"), 1);
+	assert_int_equal(value_or_0(r, "cgroup_write.refused", "/b"), 0);
+	assert_true(value_or_0(r, "workingset.evictions", "all") >= 256);
 	record_free(r);
 }
 
@@ -154,8 +119,8 @@ static void many(void **state)
 		"h", 300) "\n"
 			  "events: [ { at: 1s, cgroup: 'job*', memory.max: 8MiB } ]\n");
 
-	assert_int_equal(value(r, "memory.max", "/job1"), 8 << 20);
-	assert_int_equal(value(r, "memory.max", "/job3"), 8 << 20);
+	assert_int_equal(value_or_0(r, "memory.max", "/job1"), 8 << 20);
+	assert_int_equal(value_or_0(r, "memory.max", "/job3"), 8 << 20);
 	record_free(r);
 }
 
@@ -167,9 +132,9 @@ static void removed(void **state)
 		"h", 100) "\n- name: b\n"
 			  "events: [ { at: 1s, cgroup: /*, rmdir: true } ]\n");
 
-	assert_int_equal(value(r, "cgroup_write.refused", "/a"), 1);
-	assert_int_equal(value(r, "cgroup_write.refused", "/b"), 0);
-	assert_int_equal(value(r, "memhog.position", "h"), 101);
+	assert_int_equal(value_or_0(r, "cgroup_write.refused", "/a"), 1);
+	assert_int_equal(value_or_0(r, "cgroup_write.refused", "/b"), 0);
+	assert_int_equal(value_or_0(r, "memhog.position", "h"), 101);
 	record_free(r);
 }
 
@@ -198,7 +163,7 @@ static void killed_in_a_fault_and_removed(void **state)
 			 workloads[i]);
 		struct record *r = run_text(text);
 
-		assert_true(value(r, "cgroup_write.refused", "/x") == 0);
+		assert_true(value_or_0(r, "cgroup_write.refused", "/x") == 0);
 		record_free(r);
 	}
 }
@@ -212,7 +177,7 @@ static void removed_before_the_results(void **state)
 				    "100, hold: ever } ] } ]\n"
 				    "events: [ { at: 500ms, cgroup: x, memory.max: 40KiB, rmdir: true } ]\n");
 
-	assert_true(value(r, "memhog.position", "memhog/0") == 100);
+	assert_true(value_or_0(r, "memhog.position", "memhog/0") == 100);
 	record_free(r);
 }
 
@@ -263,9 +228,9 @@ static void drop_caches_again(void **state)
 				    "passes: 10, pause: 500ms } ]\n"
 				    "events: [ { at: 250ms, every: 1s, cgroup: /, drop_caches: true } ]\n");
 
-	assert_int_equal(value(r, "task.file_reads", "/a"), 1000);
-	assert_int_equal(value(r, "task.file_misses", "/a"), 600);
-	assert_true(value(r, "cgroup_write.time", "/") > 0);
+	assert_int_equal(value_or_0(r, "task.file_reads", "/a"), 1000);
+	assert_int_equal(value_or_0(r, "task.file_misses", "/a"), 600);
+	assert_true(value_or_0(r, "cgroup_write.time", "/") > 0);
 	record_free(r);
 }
 

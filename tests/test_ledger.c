@@ -3,9 +3,8 @@
  * /proc/meminfo makes of it; early release of per-CPU memory; a limit and a machine that have no room, and
  * whom the OOM killer ends before mkdir fails.
  */
-#include "tests/host_fixture.h"
+#include "tests/life_rig.h"
 
-#include "models/cgroup/life.h"
 #include "models/host/ledger.h"
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
@@ -20,12 +19,6 @@ struct trial {
 	double percpu[3]; /* per cgroup: with all, after offline, and after the end */
 	uint32_t nr;
 };
-
-static void settle(struct task *t)
-{
-	task_sleep(t, 300 * SIM_MS);
-	task_sync(t);
-}
 
 static void lives(struct task *t, void *arg)
 {

@@ -2,9 +2,8 @@
  * test_life.c - cgroups that come and go: the counts of cgroup.stat, what keeps a removed one, what becomes
  * of its kernel objects, and that nothing of it is left.
  */
-#include "tests/host_fixture.h"
+#include "tests/life_rig.h"
 
-#include "models/cgroup/life.h"
 #include "models/cgroup/stock.h"
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
@@ -20,22 +19,6 @@ struct trial {
 	struct file_object *file;
 	bool done;
 };
-
-static void settle(struct task *t)
-{
-	task_sleep(t, 300 * SIM_MS);
-	task_sync(t);
-}
-
-static struct memcg *made(struct task *t, struct memcg *parent, const char *name)
-{
-	struct memcg *m;
-
-	assert_int_equal(cgroup_mkdir(t, parent, name, &m), CGROUP_OK);
-	task_sync(t);
-	memcg_put(t, m); /* nobody else removes it */
-	return m;
-}
 
 static void run_trial(struct trial *x, const char *text, void (*run)(struct task *t, void *arg))
 {

@@ -4,8 +4,8 @@
  * otherwise many CPUs in a limit that holds a third of what they use, under both LRUs, by the rules of each
  * kernel: what is freed twice or stands on a list it does not belong to breaks an invariant or an assertion.
  */
-#include "sim/experiment/run.h"
 #include "tests/evict_rig.h"
+#include "tests/text_run.h"
 
 /* ---- by hand ---- */
 
@@ -131,28 +131,12 @@ static void by_hand(void **state)
 
 static void crowd(const char *reclaim, const char *kernel, const char *limit, unsigned int tasks)
 {
-	struct complaints *complaints = complaints_new();
 	char text[2048];
 
 	snprintf(text, sizeof text,
 		 "schema: 1\nscenario: test\nkernel: %s\npolicies: { reclaim: %s }\n" CROWD, kernel, reclaim,
 		 limit, tasks);
-	struct scenario_set *set = scenario_load(
-		&(struct scenario_source){ .path = "test.yaml", .text = text }, complaints);
-
-	if (!set)
-		complaints_print(complaints, stderr);
-	assert_non_null(set);
-	struct record *record = run_one(
-		&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
-
-	if (!record_ended(record)->done)
-		fail_msg("%s, %s: %s", reclaim, kernel, record_ended(record)->error);
-	if (record_invariants_broken(record))
-		fail_msg("%s, %s: %s", reclaim, kernel, record_invariants_text(record));
-	record_free(record);
-	scenario_free(set);
-	complaints_free(complaints);
+	record_free(run_text(text));
 }
 
 static void many_under_mglru(void **state)

@@ -2,9 +2,8 @@
  * test_reparent.c - lru_reparent, dying_stats, reparent_local: whose the pages of a removed cgroup are, what
  * parent and child count of them, and that both hold while others use, reclaim and age the same pages.
  */
-#include "tests/host_fixture.h"
+#include "tests/life_rig.h"
 
-#include "models/cgroup/life.h"
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
 #include "models/stat/stat_impl.h"
@@ -31,22 +30,6 @@ struct trial {
 	uint32_t left; /* tasks of the test that still churn */
 	bool twice;    /* the cgroup's pages are on two nodes */
 };
-
-static void settle(struct task *t)
-{
-	task_sleep(t, 300 * SIM_MS);
-	task_sync(t);
-}
-
-static struct memcg *made(struct task *t, struct memcg *parent, const char *name)
-{
-	struct memcg *m;
-
-	assert_int_equal(cgroup_mkdir(t, parent, name, &m), CGROUP_OK);
-	task_sync(t);
-	memcg_put(t, m); /* nobody else removes it */
-	return m;
-}
 
 static void read_pages(struct task *t, struct trial *x, struct memcg *m, uint64_t from, uint64_t nr)
 {
@@ -523,10 +506,10 @@ static void test_outlasting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_to_parent), cmocka_unit_test(test_to_root),
-		cmocka_unit_test(test_behind),    cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_low),       cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_lost),      cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_to_parent),  cmocka_unit_test(test_to_root),
+		cmocka_unit_test(test_behind),     cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_low),        cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_lost),       cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_outlasting),
 	};
 

@@ -3,9 +3,8 @@
  * as it is offline: with reparent_local the parent counts them, without it the child has them for ever, and
  * the parent counts out what it never counted in.
  */
-#include "tests/host_fixture.h"
+#include "tests/life_rig.h"
 
-#include "models/cgroup/life.h"
 #include "models/cgroup/stock.h"
 #include "models/host/slab.h"
 #include "models/stat/stat_impl.h"
@@ -15,12 +14,6 @@
 static int64_t slab_of(const struct memcg *m)
 {
 	return stat_local_exact(m, NR_SLAB_UNRECLAIMABLE_B);
-}
-
-static void settle(struct task *t)
-{
-	task_sleep(t, 300 * SIM_MS);
-	task_sync(t);
 }
 
 /* Objects are the parent's as soon as the cgroup is offline; what is counted of them is only if it moves. */

@@ -39,23 +39,14 @@ static struct record *run(const char *format, const char *kernel, const char *lr
 	return run_text(text);
 }
 
-/* What is not recorded did not happen. */
-static double value_of(const struct record *r, const char *metric, const char *entity)
-{
-	double v = 0;
-
-	validate_value(r, &(struct validate_row){ .metric = metric, .entity = entity }, &v);
-	return v;
-}
-
 static double times(const struct record *r, const char *reason)
 {
-	return value_of(r, "reclaim.throttled", reason);
+	return value_or_0(r, "reclaim.throttled", reason);
 }
 
 static double mean(const struct record *r, const char *reason)
 {
-	return value_of(r, "reclaim.throttled_time", reason) / times(r, reason);
+	return value_or_0(r, "reclaim.throttled_time", reason) / times(r, reason);
 }
 
 /*
@@ -73,9 +64,9 @@ static void files(void **state)
 		assert_true(mean(r, "writeback") > 10 * MS && mean(r, "writeback") < 50 * MS);
 		assert_true(times(r, "congested") > 30);
 		assert_true(mean(r, "congested") > MS && mean(r, "congested") < 4.1 * MS);
-		assert_true(value_of(r, "task.oom", "file_writer") <= 0);
+		assert_true(value_or_0(r, "task.oom", "file_writer") <= 0);
 		/* No longer than the disk had something to write: 6,000 pages, 2,000 a second. */
-		assert_true(value_of(r, "reclaim.throttled_time", "writeback") < 3000 * MS);
+		assert_true(value_or_0(r, "reclaim.throttled_time", "writeback") < 3000 * MS);
 		record_free(r);
 	}
 }
@@ -94,12 +85,12 @@ static void limit(void **state)
 		assert_true(times(r, "congested") > 30);
 		assert_true(mean(r, "congested") < 4.1 * MS);
 		assert_true(times(r, "writeback") <= 0 && times(r, "noprogress") <= 0);
-		assert_true(value_of(r, "memory.events.oom_kill", "/c") <= 0);
+		assert_true(value_or_0(r, "memory.events.oom_kill", "/c") <= 0);
 		record_free(r);
 
 		r = run(LIMIT, kernels[i], "mglru", "1500ms");
 		assert_true(times(r, "congested") <= 0);
-		assert_true(value_of(r, "memory.events.oom_kill", "/c") == 1);
+		assert_true(value_or_0(r, "memory.events.oom_kill", "/c") == 1);
 		record_free(r);
 	}
 }
@@ -132,7 +123,7 @@ static void congestion(void **state)
 	assert_true(record_ended(r)->done);
 	/* One of them may not be over. */
 	assert_true(times(r, "writeback") > 5 && mean(r, "writeback") < 100.1 * MS);
-	assert_true(value_of(r, "reclaim.throttled_time", "writeback") >
+	assert_true(value_or_0(r, "reclaim.throttled_time", "writeback") >
 		    (times(r, "writeback") - 1) * 99.9 * MS);
 	assert_true(times(r, "congested") <= 0);
 	assert_true(times(r, "noprogress") > 0);
@@ -141,7 +132,7 @@ static void congestion(void **state)
 
 	r = run(LIMIT, "v5.15", "classic", "1500ms");
 	assert_true(times(r, "writeback") <= 0 && times(r, "congested") <= 0 && times(r, "noprogress") <= 0);
-	assert_true(value_of(r, "memory.events.oom_kill", "/c") == 1);
+	assert_true(value_or_0(r, "memory.events.oom_kill", "/c") == 1);
 	record_free(r);
 }
 
@@ -173,7 +164,7 @@ static void zram(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct record *r = run(ZRAM, "v6.1", lrus[i], "100ms");
 
-		assert_true(value_of(r, "swap.out", "all") > 0);
+		assert_true(value_or_0(r, "swap.out", "all") > 0);
 		assert_true(times(r, "writeback") <= 0 && times(r, "congested") <= 0);
 		record_free(r);
 	}

@@ -53,4 +53,13 @@ static inline double value(const struct record *r, const char *metric, const cha
 	return v;
 }
 
+/* The same of what is not recorded where it did not happen. */
+static inline double value_or_0(const struct record *r, const char *metric, const char *entity)
+{
+	double v = 0;
+
+	validate_value(r, &(struct validate_row){ .metric = metric, .entity = entity }, &v);
+	return v;
+}
+
 #endif

@@ -49,7 +49,10 @@ struct swap_plug {
 };
 void swap_write_later(struct task *t, struct swap_plug *plug, swap_slot_t slot, frame_t frame);
 void swap_unplug(struct task *t, struct swap_plug *plug);
-/* Reads it back into a frame; sleeps on a disk. */
+/*
+ * swap_readpage(): back into a frame; sleeps on a disk, and who reads a page of the workingset is stalled for
+ * memory meanwhile. Ends in a step.
+ */
 void swap_read(struct task *t, swap_slot_t slot, frame_t frame);
 /*
  * The page that has left its object for the slot and is still there, in the swap cache: NO_FRAME: none. On a

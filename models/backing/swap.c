@@ -6,6 +6,7 @@
  * the cgroup stays the owner, whoever reads the page back. Which slot it is: swap_clusters.c.
  */
 #include "models/backing/backing_impl.h"
+#include "models/pressure/pressure.h"
 
 static const struct axis anon_shadow_axis = { .fallback = "swap_xarray_root" };
 
@@ -205,10 +206,14 @@ bool swap_write(struct task *t, swap_slot_t slot, frame_t frame)
 void swap_read(struct task *t, swap_slot_t slot, frame_t frame)
 {
 	struct swap_state *swap = swap_of(host_of(t));
+	bool stalled = page_of(host_of(t), frame)->flags & PG_WORKINGSET;
+	bool outer = stalled ? psi_memstall_enter(t) : false;
 
-	(void)frame;
 	swap->device->ops->read(t, swap->device->state, slot);
 	swap->in++;
+	task_sync(t);
+	if (stalled)
+		psi_memstall_leave(t, outer);
 }
 
 bool swap_cache_add(struct task *t, swap_slot_t slot, frame_t frame)

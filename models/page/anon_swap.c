@@ -10,7 +10,6 @@
  */
 #include "models/page/anon_impl.h"
 #include "models/page/swap_cache.h"
-#include "models/pressure/pressure.h"
 
 /* pte_same(): the entry has not been zapped, by the OOM reaper, while the fault slept. */
 static bool still_there(struct task *t, const struct anon_object *a, uint64_t index, swap_slot_t swap)
@@ -62,13 +61,7 @@ bool anon_swap_in(struct task *t, struct anon_object *a, uint64_t index, struct 
 
 	if (shadow)
 		workingset_refault(t, host, frame, shadow, true);
-	bool stalled = page_of(host, frame)->flags & PG_WORKINGSET;
-	bool outer = stalled ? psi_memstall_enter(t) : false;
-
 	swap_read(t, swap, frame);
-	task_sync(t);
-	if (stalled)
-		psi_memstall_leave(t, outer);
 	if (!still_there(t, a, index, swap))
 		return start_again(t, a, index, frame, failed);
 	count_memcg_events(t, a->memcg, PGMAJFAULT, 1);

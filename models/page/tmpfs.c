@@ -12,7 +12,6 @@
  * page is there). Left out: that such a page is cleared when it goes to swap, mappings, huge pages, inodes.
  */
 #include "models/page/swap_cache.h"
-#include "models/pressure/pressure.h"
 
 struct tmpfs_object {
 	struct page_object object;
@@ -49,13 +48,7 @@ static void read_in(struct task *t, struct host *host, frame_t frame, swap_slot_
 
 	if (shadow)
 		workingset_refault(t, host, frame, shadow, false);
-	bool stalled = page_of(host, frame)->flags & PG_WORKINGSET;
-	bool outer = stalled ? psi_memstall_enter(t) : false;
-
 	swap_read(t, swap, frame);
-	task_sync(t);
-	if (stalled)
-		psi_memstall_leave(t, outer);
 	page_add_lru(t, host, frame);
 	task_sync(t);
 	swap_free(t, swap);
