@@ -7,6 +7,7 @@
 
 #include "models/cgroup/life.h"
 #include "models/host/slab.h"
+#include "models/page/page.h"
 #include "models/stat/stat.h"
 #include "models/workload/made_files.h"
 
@@ -16,11 +17,13 @@ struct trial {
 	uint32_t dying; /* with its inode in memory */
 };
 
+static const struct made_files_disk no_blocks;
+
 static void one_file(struct task *t, void *arg)
 {
 	struct trial *x = arg;
 	struct memcg *p = memcg_find(x->f.host, "/p"), *m;
-	struct made_files *files = made_files(x->f.host, 1);
+	struct made_files *files = made_files(x->f.host, 1, &no_blocks);
 
 	task_sync(t);
 	assert_int_equal(cgroup_mkdir(t, p, "c", &m), CGROUP_OK);
@@ -69,9 +72,44 @@ static void test_held(void **state)
 	run("v6.12", 1, "never", 5 * SIM_MS, 1);
 }
 
+/* Of the disk 35 blocks with the first file, one each with the 20th and the 36th, active at once. */
+static void blocks(struct task *t, void *arg)
+{
+	static const struct made_files_disk disk = { .blocks = 35, .from = 20 };
+	struct host *host = ((struct trial *)arg)->f.host;
+	struct memcg *p = memcg_find(host, "/p");
+	struct made_files *files = made_files(host, 40, &disk);
+
+	for (uint32_t i = 0; i < 40; i++) {
+		task_sync(t);
+		assert_true(made_files_make(t, files, i, p, 0));
+		assert_int_equal(stat_truth(p, NR_FILE_PAGES), i < 20 ? 35 : i < 36 ? 36 : 37);
+	}
+	lru_add_drain_all(t);
+	task_sync(t);
+	assert_int_equal(stat_truth(p, NR_ACTIVE_FILE), 37);
+	made_files_drop_blocks(t, files);
+	task_sync(t);
+	assert_int_equal(stat_truth(p, NR_FILE_PAGES), 0);
+	made_files_forget(t, files);
+}
+
+static void test_blocks(void **state)
+{
+	struct trial x = { .later = 0 };
+
+	(void)state;
+	fixture_open(&x.f, "schema: 1\nscenario: test\nkernel: v6.12\n"
+			   "host: { cpus: 1, nodes: 1, memory: 1GiB }\ncgroups: [ { name: p } ]\n");
+	fixture_spawn(&x.f, 0, blocks, &x);
+	fixture_run(&x.f);
+	assert_true(fixture_holds(&x.f));
+	fixture_close(&x.f);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_held) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_held), cmocka_unit_test(test_blocks) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

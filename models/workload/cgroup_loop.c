@@ -61,6 +61,7 @@ struct cgroup_loop {
 	int mode, first;
 	sim_time_t settle, pause;
 	struct dist create;
+	struct made_files_disk disk;
 	bool stages;
 };
 
@@ -78,6 +79,11 @@ static const struct option rows[] = {
 	       .help = "in each cgroup, beside the work: a shell that starts a program takes milliseconds"),
 	OPTION(struct cgroup_loop, create, OPT_DIST_DURATION, .fallback = "0s",
 	       .help = "from when a file is made to the write to it"),
+	OPTION_AS("blocks", struct cgroup_loop, disk.blocks, OPT_U32, .fallback = "0", .max = "1M",
+		  .help = "blocks of the disk that making the first file reads"),
+	OPTION_AS(
+		"blocks_from", struct cgroup_loop, disk.from, OPT_U32, .fallback = "0",
+		.help = "where there are any, the file that needs another, as each sixteenth after it does"),
 	OPTION(struct cgroup_loop, stages, OPT_BOOL, .fallback = "true",
 	       .help = "the stages after the loop; without, all stays as it is"),
 };
@@ -354,6 +360,7 @@ static void reclaim(struct loop *l, uint64_t nr, const char *stage)
 static void drop_caches(struct loop *l)
 {
 	file_drop(l->t, l->file, 0, file_size(l->file));
+	made_files_drop_blocks(l->t, l->files);
 	look(l, "drop1");
 	made_files_forget(l->t, l->files);
 	forget_directories(l);
@@ -453,7 +460,7 @@ static void run(struct task *t, struct workload_task *w)
 	l.file = file_create(host, o->cgroups);
 	l.anon = anon_create(host, w->memcg, o->cgroups);
 	l.tmpfs = tmpfs_create(host, o->cgroups);
-	l.files = made_files(host, o->cgroups);
+	l.files = made_files(host, o->cgroups, &o->disk);
 	l.sockets = arena_array(sim_arena(host->sim), o->cgroups, sizeof(*l.sockets));
 	stream_init(&l.creates, sim_seed(t->sim), w->name, "create");
 	if (o->first != MODE_NONE && o->stages)

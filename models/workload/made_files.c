@@ -10,6 +10,7 @@
 #include "models/host/costs.h"
 #include "models/host/ledger.h"
 #include "models/list_lru/list_lru.h"
+#include "models/page/page.h"
 #include "sim/hw/work.h"
 
 #define GROWS_CLEAN 606u         /* a write that makes a file longer leaves the inode to writeback */
@@ -20,6 +21,8 @@
 #define WRITEBACK_PERCPU 32u
 
 #define BUFFER_BYTES 104u
+
+#define INODES_A_BLOCK 16u /* of 256 bytes */
 
 #define LAZY_LISTS 519u /* 5abc1e37afa0 */
 
@@ -40,12 +43,15 @@ struct made_file {
 struct made_files {
 	struct host *host;
 	struct workqueue *queue; /* bdi_wq */
+	const struct made_files_disk *disk;
+	struct file_object *blocks; /* of the disk, in the order in which they are read; NULL: none */
+	uint64_t nr_blocks;         /* read since they were dropped */
 	uint32_t nr;
 	struct made_file looked_up;
 	struct made_file file[];
 };
 
-struct made_files *made_files(struct host *host, uint32_t nr)
+struct made_files *made_files(struct host *host, uint32_t nr, const struct made_files_disk *disk)
 {
 	struct made_files *files = arena_alloc(sim_arena(host->sim),
 					       sizeof *files + nr * sizeof(struct made_file));
@@ -53,6 +59,9 @@ struct made_files *made_files(struct host *host, uint32_t nr)
 	files->host = host;
 	files->queue = workqueue_create(host->sim, "writeback", true, 0);
 	files->nr = nr;
+	files->disk = disk;
+	if (disk->blocks)
+		files->blocks = file_create(host, disk->blocks + nr / INODES_A_BLOCK + 1);
 	return files;
 }
 
@@ -141,6 +150,26 @@ bool made_files_look_up(struct task *t, struct made_files *files, struct memcg *
 	return files->looked_up.exists || take_parts(t, m, &files->looked_up, bytes);
 }
 
+/* Each is accessed when its page is made (FGP_ACCESSED) and when its buffer is found (touch_buffer()). */
+static bool read_blocks(struct task *t, struct made_files *files, uint32_t i, struct memcg *m)
+{
+	const struct made_files_disk *disk = files->disk;
+	uint64_t nr = !i ? disk->blocks : i >= disk->from && (i - disk->from) % INODES_A_BLOCK == 0;
+
+	for (uint64_t k = 0; files->blocks && k < 2 * nr; k++)
+		if (file_read(t, m, files->blocks, files->nr_blocks + k / 2, NULL) == FILE_NOMEM)
+			return false;
+	files->nr_blocks += nr;
+	return true;
+}
+
+void made_files_drop_blocks(struct task *t, struct made_files *files)
+{
+	if (files->blocks)
+		file_drop(t, files->blocks, 0, file_size(files->blocks));
+	files->nr_blocks = 0;
+}
+
 bool made_files_make(struct task *t, struct made_files *files, uint32_t i, struct memcg *m, sim_time_t later)
 {
 	struct host *host = files->host;
@@ -149,6 +178,9 @@ bool made_files_make(struct task *t, struct made_files *files, uint32_t i, struc
 	sim_time_t made;
 
 	parts_of_file(host, bytes);
+	if (!read_blocks(t, files, i, m))
+		return false;
+	task_sync(t);
 	if (!take_parts(t, m, f, bytes))
 		return false;
 	use_lists(t, host);
