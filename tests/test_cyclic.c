@@ -56,7 +56,8 @@ static struct record *run_course(const struct course *c)
 	char text[1024];
 
 	snprintf(text, sizeof text,
-		 "schema: 1\nscenario: test\nkernel: %s\npolicies: { reclaim: mglru }\n"
+		 "schema: 1\nscenario: test\nkernel: %s\npolicies: { reclaim: mglru }\nvm: { fault_around: "
+		 "4KiB }\n"
 		 "host: { cpus: 1, memory: 1GiB, machine: tcg-guest }\n"
 		 "run: { until: done, sample: 0 }\n"
 		 "cgroups: [ { name: g, memory.max: 16MiB, memory.swap.max: 0, tasks: [\n"

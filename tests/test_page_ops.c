@@ -138,7 +138,7 @@ static void kinds(void **state)
 		/* a second access: to the active list; PGACTIVATE */ { "tmpfs_fallocate", 3, 1 },
 		{ "file_write", 3, 1 }, /* NR_FILE_DIRTY */
 		{ "file_sync", 3, 0 },  /* NR_FILE_DIRTY, NR_WRITEBACK up and down */
-		{ "file_map", 1, 1 },   /* NR_FILE_MAPPED; PGFAULT */
+		{ "file_map", 1, 0 },   /* NR_FILE_MAPPED; PGFAULT for 16 pages */
 		{ "file_unmap", 3, 1 }, /* to the active list: read and touched; PGACTIVATE */
 	};
 
@@ -197,13 +197,60 @@ static void no_memory_for_a_knob(void **state)
 	record_free(r);
 }
 
+/* A fault maps what is cached in its window of 64 KiB, and no more; with a window of a page only its own. */
+static void around_a_fault(void **state)
+{
+	static const char own[] = "steps: [ { op: file_read, file: m, pages: 40 }, "
+				  "{ op: file_map, file: m, name: windows, from: 5, pages: 3, stride: 16 }, "
+				  "{ op: file_map, file: m, name: miss, from: 50, pages: 1 } ]";
+	char text[1024];
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		snprintf(text, sizeof text, SCENARIO("v6.12", "%s") "vm: { fault_around: %s }\n", own,
+			 k ? "4KiB" : "64KiB");
+		struct record *r = run_text(text);
+
+		/* 16, 16 and the 8 of the last window that are cached; and the page table */
+		assert_int_equal(of(r, "page_ops.lruvec_calls", "windows"), 1 + (k ? 3 : 40));
+		assert_int_equal(of(r, "page_ops.event_calls", "windows"), 3);
+		assert_int_equal(of(r, "page_ops.event_calls", "miss"), 2); /* PGFAULT, PGMAJFAULT */
+		record_free(r);
+	}
+}
+
+/*
+ * A hundred reads of memory.stat from inside: calls and sums (a lump of slab below 0 taken for 1) as 6.12 has
+ * them. Struct file, 200 bytes, is kept back; seq_file and its buffer, 4,232 bytes, are a lump up and one down.
+ */
+static void read_from_inside(void **state)
+{
+	struct record *r;
+
+	(void)state;
+	r = run_text(SCENARIO(
+		"v6.12",
+		"steps: [ { op: stat_read, name: first, pages: 1 }, { op: stat_read, pages: 100 } ]"));
+	assert_int_equal(of(r, "page_ops.lruvec_calls", "stat_read"), 200);
+	assert_int_equal(of(r, "page_ops.lruvec_read", "stat_read"), 423300);
+	assert_int_equal(of(r, "page_ops.state_calls", "stat_read"), 200);
+	assert_int_equal(of(r, "page_ops.state_absval", "stat_read"), 400);
+	assert_int_equal(of(r, "page_ops.event_calls", "stat_read"), 0);
+	record_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(watching), cmocka_unit_test(values_below_0),
-		cmocka_unit_test(reclaim),  cmocka_unit_test(no_memory_for_a_mapping),
-		cmocka_unit_test(kinds),    cmocka_unit_test(swap_out),
+		cmocka_unit_test(watching),
+		cmocka_unit_test(values_below_0),
+		cmocka_unit_test(reclaim),
+		cmocka_unit_test(no_memory_for_a_mapping),
+		cmocka_unit_test(kinds),
+		cmocka_unit_test(swap_out),
 		cmocka_unit_test(no_memory_for_a_knob),
+		cmocka_unit_test(around_a_fault),
+		cmocka_unit_test(read_from_inside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
  * file_map.c - a file through a shared mapping, after filemap_fault() and filemap_map_pages() of
- * mm/filemap.c, Linux 6.1, without fault-around.
+ * mm/filemap.c and do_fault_around() of mm/memory.c, Linux 6.1.
  *
  * A touch of a mapped page only sets the accessed bit, which is seen when a scan or munmap() looks at it;
  * the fault that maps a page sets it too. There is one mapping, the first user's: what is modelled is
@@ -8,6 +8,7 @@
  */
 #include "models/cgroup/stock.h"
 #include "models/page/mapping.h"
+#include "models/reclaim/reclaim.h"
 
 static bool have_table(struct task *t, struct file_object *f, uint64_t index, struct memcg **failed)
 {
@@ -15,6 +16,36 @@ static bool have_table(struct task *t, struct file_object *f, uint64_t index, st
 	uint64_t table = mapping_table(mapping, index);
 
 	return mapping->tables[table] || mapping_add_table(t, mapping, table, failed);
+}
+
+/*
+ * What is cached beside the page that was faulted on, in an aligned window of addresses: pages of its page
+ * table that nobody has locked. On x86 an entry comes with its accessed bit set, whoever asked for it.
+ */
+static void fault_around(struct task *t, struct file_object *f, uint64_t index)
+{
+	struct host *host = f->object.host;
+	const struct mapping *mapping = f->object.mapping;
+	uint64_t window = host->reclaim->vm->fault_around / PAGE_SIZE;
+	uint64_t from, to, start;
+
+	while (window & (window - 1))
+		window &= window - 1;
+	mapping_range(mapping, mapping_table(mapping, index), &from, &to);
+	start = (index + mapping->offset) / window * window;
+	start = start > mapping->offset ? start - mapping->offset : 0;
+	uint64_t end = (index + mapping->offset) / window * window + window - mapping->offset;
+
+	to = end < to ? end : to;
+	for (uint64_t i = start > from ? start : from; i < to; i++) {
+		task_sync(t);
+		frame_t frame = slot_frame(f->object.slots[i]);
+
+		if (i == index || !frame || page_of(host, frame)->flags & (PG_LOCKED | PG_MAPPED))
+			continue;
+		page_of(host, frame)->flags |= PG_YOUNG;
+		page_map(t, host, frame);
+	}
 }
 
 static enum file_result fault(struct task *t, struct memcg *m, struct file_object *f, uint64_t index,
@@ -27,6 +58,7 @@ static enum file_result fault(struct task *t, struct memcg *m, struct file_objec
 	count_memcg_events(t, m, PGFAULT, 1);
 	if (!have_table(t, f, index, failed))
 		return FILE_NOMEM;
+	fault_around(t, f, index);
 	enum file_result result = file_get(t, m, f, index, FILE_FOR_FAULT, &frame, failed);
 
 	if (result == FILE_NOMEM)

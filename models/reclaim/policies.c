@@ -55,6 +55,10 @@ static const struct option vm_rows[] = {
 	OPTION(struct vm_options, memory_recursiveprot, OPT_BOOL, .fallback = "false",
 	       .help = "protection that no child claims is shared by all children",
 	       .source = "mount option of cgroup2; off unless asked for, as systemd does"),
+	OPTION(struct vm_options, fault_around, OPT_BYTES, .fallback = "64KiB", .min = "4KiB", .max = "2MiB",
+	       .help = "a fault on a mapping of a file maps what is cached within so much around it, rounded "
+		       "down to a power of two",
+	       .source = "fault_around_bytes of mm/memory.c, in debugfs"),
 };
 static const struct option_table vm_table = OPTION_TABLE("vm", struct vm_options, vm_rows);
 

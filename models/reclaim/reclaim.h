@@ -122,6 +122,7 @@ struct reclaim_ops {
 struct vm_options {
 	uint32_t swappiness;
 	bool memory_recursiveprot;
+	uint64_t fault_around; /* bytes */
 };
 
 /* Calls of the machine, by the kernel function that begins one. */

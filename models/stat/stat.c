@@ -219,6 +219,19 @@ static inline void add_node(struct stat_pair *pair, uint32_t node, enum stat_ite
 	delta->changed |= (uint64_t)1 << item;
 }
 
+/*
+ * memcg_state_val_in_pages() of 6.8 on: at least a page. Bytes are divided as an unsigned long, so that a value
+ * below 0 is rounded away from 0: a slab page's worth of objects that goes counts twice what it did when it came.
+ */
+static inline uint64_t in_pages(enum stat_item item, int64_t val)
+{
+	uint64_t unit = stat_item_unit(item), size = size_of(val) * unit;
+
+	if (unit == PAGE_SIZE)
+		return size / PAGE_SIZE;
+	return size < PAGE_SIZE ? 1 : (size + (val < 0 ? PAGE_SIZE - 1 : 0)) / PAGE_SIZE;
+}
+
 static inline void notify(struct task *t, struct stat_pair *pair, enum stat_item item, int64_t val,
 			  enum stat_kind kind)
 {
@@ -232,7 +245,7 @@ static inline void notify(struct task *t, struct stat_pair *pair, enum stat_item
 		st->calls.absval_below_0[kind] += size;
 	}
 	st->updated->updated(t, pair);
-	st->update->updated(t, pair, item, size);
+	st->update->updated(t, pair, item, st->update->in_pages ? in_pages(item, val) : size);
 }
 
 void mod_lruvec_state(struct task *t, struct memcg *m, uint32_t node, enum stat_item item, int64_t val)

@@ -104,12 +104,16 @@ struct flush {
 };
 
 struct stat_update_ops {
-	/* After the update is in its pair: who has to know. `size` is |val| as given (pages, or bytes). */
+	/*
+	 * After the update is in its pair: who has to know. `size` is |val| as given (pages, or bytes), or with
+	 * `in_pages` what memcg_state_val_in_pages() makes of it.
+	 */
 	void (*updated)(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size);
 	/* The pair has been flushed; same step. NULL: nothing to do. */
 	void (*flushed)(struct task *t, struct stat_pair *pair);
 	/* flush: sum_on_read. A reader wants f->memcg's values. NULL: they come of flushes. */
 	void (*sum)(struct task *t, struct flush *f);
+	bool in_pages;
 };
 
 struct rstat_updated_ops {
@@ -311,13 +315,6 @@ static inline bool memcg_needs_flush(struct task *t, const struct host *host, st
 	line_touch(t, &m->stat->line, false);
 	return m->stat->stats_updates > stat_of(host)->memcg_threshold;
 }
-/* What an update counts for: at least a page. */
-static inline uint64_t memcg_update_pages(enum stat_item item, uint64_t size)
-{
-	uint64_t pages = size * stat_item_unit(item) / PAGE_SIZE;
-
-	return pages ? pages : 1;
-}
 /* Counts in the pair, and tells whether a batch is full. */
 static inline bool memcg_update_count(struct task *t, struct stat_pair *pair, uint64_t pages)
 {
@@ -342,7 +339,7 @@ static inline void memcg_update_loads(struct task *t, struct stat_pair *pair)
 {
 	cpu_defer(t, 3 * line_cost_near(t, &pair->near_walk)); /* block pointer, counter, parent */
 }
-void memcg_update_posted(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size);
+void memcg_update_posted(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t pages);
 /* After a flush: the memcg's word; and the CPU's counter with it, as released. */
 void memcg_word_flushed(struct task *t, struct stat_pair *pair);
 void memcg_update_flushed(struct task *t, struct stat_pair *pair);

@@ -36,10 +36,9 @@ void memcg_update_batch(struct task *t, struct stat_pair *pair)
  * stats_updates in that block, and the parent in memcg->css, each a line of its own. The word,
  * memcg->vmstats->stats_updates, is one pointer away.
  */
-void memcg_update_posted(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size)
+void memcg_update_posted(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t pages)
 {
-	uint64_t pages = memcg_update_pages(item, size);
-
+	(void)item;
 	for (; pair; pair = pair->parent) {
 		memcg_update_loads(t, pair);
 		if (!memcg_update_count(t, pair, pages))

@@ -15,6 +15,7 @@
 #include "models/cgroup/options.h"
 #include "models/host/costs.h"
 #include "models/workload/page_ops.h"
+#include "models/workload/stat_file.h"
 
 enum page_op {
 	ANON_FAULT,
@@ -33,6 +34,7 @@ enum page_op {
 	TMPFS_REMOVE,
 	MEMORY_MAX,
 	MEMORY_RECLAIM,
+	STAT_READ,
 };
 
 static const struct enum_name op_names[] = {
@@ -52,6 +54,7 @@ static const struct enum_name op_names[] = {
 	{ "tmpfs_remove", TMPFS_REMOVE, "truncate it to nothing" },
 	{ "memory_max", MEMORY_MAX, "write memory.max of its cgroup: so many pages; 0: none" },
 	{ "memory_reclaim", MEMORY_RECLAIM, "write memory.reclaim of its cgroup: so many pages" },
+	{ "stat_read", STAT_READ, "read memory.stat of its cgroup, from inside, so many times" },
 	{ NULL, 0, NULL },
 };
 
@@ -155,7 +158,7 @@ static bool has_range(const struct page_step *step, bool *strides)
 {
 	static const bool by_page[] = {
 		[ANON_FAULT] = true,  [FILE_READ] = true,  [FILE_WRITE] = true,      [FILE_MAP] = true,
-		[TMPFS_WRITE] = true, [TMPFS_READ] = true, [TMPFS_FALLOCATE] = true, [MEMORY_RECLAIM] = false,
+		[TMPFS_WRITE] = true, [TMPFS_READ] = true, [TMPFS_FALLOCATE] = true, [STAT_READ] = false,
 	};
 
 	*strides = by_page[step->op];
@@ -318,6 +321,21 @@ static bool file_steps(struct task *t, struct workload_task *w, const struct pag
 	return done;
 }
 
+static bool read_own_stat(struct task *t, struct workload_task *w, const struct page_step *step)
+{
+	for (uint64_t k = 0; k < step->pages; k++) {
+		struct stat_file file;
+		struct stat_read read;
+
+		if (!stat_file_open(t, w->memcg, &file))
+			return false;
+		memory_stat_read(t, w->memcg, &read);
+		stat_file_close(t, &file);
+		w->ops++;
+	}
+	return true;
+}
+
 static bool do_step(struct task *t, struct workload_task *w, struct anon_object *memory,
 		    const struct page_step *step)
 {
@@ -357,6 +375,8 @@ static bool do_step(struct task *t, struct workload_task *w, struct anon_object 
 		memcg_proactive_reclaim(t, w->memcg, step->pages);
 		w->ops += step->pages;
 		return true;
+	case STAT_READ:
+		return read_own_stat(t, w, step);
 	}
 	return false;
 }

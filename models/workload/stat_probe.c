@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "models/cgroup/options.h"
+#include "models/workload/stat_file.h"
 #include "sim/results/record.h"
 
 #define POLL_FLUSH  (5 * SIM_MS)
@@ -47,6 +48,8 @@ static const struct option saw_rows[] = {
 	OPTION(struct saw, step, OPT_U64, .fallback = "1", .min = "1", .max = "1M",
 	       .help = "pages touched before each read"),
 	OPTION(struct saw, spread, OPT_BOOL, .fallback = "false", .help = "touch on all CPUs in turn"),
+	OPTION(struct saw, inside, OPT_BOOL, .fallback = "false",
+	       .help = "the worker reads, too, from inside of its cgroup"),
 };
 static const struct option_table saw_table = OPTION_TABLE("stat_probe series", struct saw, saw_rows);
 
@@ -165,6 +168,20 @@ int64_t probe_read_anon(struct probe *p, struct stat_read *read)
 {
 	memory_stat_read(p->t, p->target, read);
 	return read->anon;
+}
+
+int64_t probe_read_inside(struct probe *p, struct memcg *m, struct stat_read *read)
+{
+	struct stat_file file;
+
+	if (!stat_file_open(p->t, m, &file)) {
+		workload_out_of_memory(p->w, m);
+		return 0;
+	}
+	int64_t value = probe_read_anon(p, read);
+
+	stat_file_close(p->t, &file);
+	return value;
 }
 
 /* ---- the module ---- */

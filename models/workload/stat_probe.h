@@ -31,7 +31,7 @@ struct saw {
 	const char *name, *target;
 	const char *worker, *second; /* NULL: the task's own cgroup; none */
 	uint64_t step;
-	bool spread, both;
+	bool spread, both, inside;
 };
 
 enum probe_metric {
@@ -71,6 +71,8 @@ void probe_wait_for_flush(struct probe *p);
 /* The same, with an exact flush of m before and after: a read of its cpu.stat. */
 void probe_settle(struct probe *p, struct memcg *m);
 int64_t probe_read_anon(struct probe *p, struct stat_read *read);
+/* The same by a reader in m, which that may change. */
+int64_t probe_read_inside(struct probe *p, struct memcg *m, struct stat_read *read);
 
 void probe_sawtooth(struct probe *p);
 void probe_visible(struct probe *p);

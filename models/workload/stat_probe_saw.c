@@ -18,6 +18,7 @@
 #include "models/workload/stat_probe.h"
 
 #define SPARE_PAGES  600 /* of the mapping, that no step comes to */
+#define BETWEEN	     (20 * SIM_MS) /* a row is printed, and RCU is done with the worker before the next one comes */
 #define OBJECT_BYTES 344 /* measured: what the kernel has in a worker's name, in its stock of bytes */
 
 struct worker {
@@ -115,8 +116,17 @@ struct pair {
 	uint32_t second_cpu;
 };
 
+/* A worker that reads does so at each turn: before these and after the first page. */
+static void read_inside(struct probe *p, struct worker *worker, uint32_t times)
+{
+	struct stat_read read;
+
+	while (times--)
+		probe_read_inside(p, worker->memcg, &read);
+}
+
 /* New workers, up to the moment at which the measurement begins. */
-static bool settle(struct probe *p, struct pair *pair, bool bound)
+static bool settle(struct probe *p, const struct saw *saw, struct pair *pair, bool bound)
 {
 	uint32_t away = !bound && p->w->host->nr_cpus > 1;
 	struct memcg *top = pair->first.memcg;
@@ -125,6 +135,7 @@ static bool settle(struct probe *p, struct pair *pair, bool bound)
 	    (pair->has_second && !worker_fork(p, &pair->second, away)) || !turn(p, &pair->first, 0, 1) ||
 	    (pair->has_second && !turn(p, &pair->second, pair->second_cpu, 1)))
 		return false;
+	read_inside(p, &pair->first, saw->inside ? 2 : 0);
 	while (top->depth > 1)
 		top = top->parent;
 	probe_settle(p, top);
@@ -185,7 +196,8 @@ static void measure(struct probe *p, const struct saw *saw, struct pair *pair, s
 	int64_t base_current = (int64_t)p->target->memory.usage;
 
 	while (one->reads < o->steps && one->touched < room && take_turns(p, saw, pair, one)) {
-		int64_t value = probe_read_anon(p, &read);
+		int64_t value = saw->inside ? probe_read_inside(p, pair->first.memcg, &read)
+					    : probe_read_anon(p, &read);
 		double ahead = memcg_is_root(p->target) ? 0
 							: (double)((int64_t)p->target->memory.usage -
 								   base_current - (int64_t)one->own);
@@ -255,7 +267,7 @@ void probe_sawtooth(struct probe *p)
 		for (uint32_t k = 0; k < p->o->repeat; k++) {
 			struct tooth one = { .current_min = INFINITY, .current_max = -INFINITY };
 
-			if (!settle(p, &pair, bound))
+			if (!settle(p, saw, &pair, bound))
 				return;
 			bound = true;
 			measure(p, saw, &pair, &one);
@@ -265,6 +277,7 @@ void probe_sawtooth(struct probe *p)
 			if (pair.has_second)
 				worker_exit(p, &pair.second);
 			task_pin(p->t, 0);
+			task_sleep(p->t, BETWEEN);
 		}
 		record_teeth(p, saw, &sum);
 	}

@@ -7,22 +7,20 @@
  * in each round. With as many tasks as targets each has its own; with more, task i reads target i modulo
  * their number. Each read of a shell loop starts a process first (`fork`).
  *
- * Opening a file makes a struct file (256 bytes of slab, charged to the reader's own cgroup), which is freed
- * after a grace period. Through it a reader inside a group updates the statistics of that group.
+ * What a file takes while it is open is charged to the reader's own cgroup (stat_file.c): a reader inside a
+ * group updates the statistics of that group.
  */
 #include <math.h>
 #include <string.h>
 
 #include "models/cgroup/options.h"
-#include "models/cgroup/stock.h"
 #include "models/host/costs.h"
 #include "models/stat/stat.h"
+#include "models/workload/stat_file.h"
 #include "models/workload/workload.h"
 #include "sim/module.h"
 
-#define STRUCT_FILE 256 /* bytes: filp of 6.1, SLAB_ACCOUNT */
-
-enum stat_file { MEMORY_STAT, CPU_STAT };
+enum which_file { MEMORY_STAT, CPU_STAT };
 enum phase { PHASE_ALIGNED, PHASE_STAGGERED, PHASE_RANDOM };
 
 struct stat_reader {
@@ -121,21 +119,18 @@ static struct targets targets_of(struct workload_task *w)
 static void read_one(struct task *t, struct workload_task *w, struct memcg *target)
 {
 	const struct stat_reader *o = w->own;
-	uint32_t node = t->cpu->node;
-	struct memcg *failed;
+	struct stat_file file;
 	struct stat_read read;
 
 	if (o->fork)
 		user_work(t, o->fork);
-	task_sync(t);
-	if (!object_charge(t, w->memcg, node, NR_SLAB_UNRECLAIMABLE_B, STRUCT_FILE, &failed))
-		return; /* open() fails: there is no room for the file within the limit */
+	if (!stat_file_open(t, w->memcg, &file))
+		return; /* there is no room for it within the limit */
 	if (o->file == MEMORY_STAT)
 		memory_stat_read(t, target, &read);
 	else
 		cpu_stat_read(t, target);
-	task_sync(t);
-	object_uncharge_rcu(t, w->memcg->objcg->id, node, NR_SLAB_UNRECLAIMABLE_B, STRUCT_FILE);
+	stat_file_close(t, &file);
 	w->ops++;
 }
 

@@ -7,7 +7,11 @@
  */
 #include "models/stat/stat_impl.h"
 
-static const struct stat_update_ops ops = { .updated = memcg_update_posted, .flushed = memcg_word_flushed };
+static const struct stat_update_ops ops = {
+	.updated = memcg_update_posted,
+	.flushed = memcg_word_flushed,
+	.in_pages = true,
+};
 
 MODULE(rstat_memcg_threshold) = {
 	.abi = MEMCGSIM_ABI,

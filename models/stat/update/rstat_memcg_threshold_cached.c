@@ -23,10 +23,9 @@ static inline void walk(struct task *t, struct stat_pair *pair, uint32_t pages)
 	}
 }
 
-static void updated(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size)
+static void updated(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t pages)
 {
-	uint64_t pages = memcg_update_pages(item, size);
-
+	(void)item;
 	if (__builtin_expect(!t->cpu->caches, 1)) {
 		walk(t, pair, (uint32_t)pages);
 		return;
@@ -35,7 +34,11 @@ static void updated(struct task *t, struct stat_pair *pair, enum stat_item item,
 		memcg_update_level(t, pair, pages);
 }
 
-static const struct stat_update_ops ops = { .updated = updated, .flushed = memcg_update_flushed };
+static const struct stat_update_ops ops = {
+	.updated = updated,
+	.flushed = memcg_update_flushed,
+	.in_pages = true,
+};
 
 MODULE(rstat_memcg_threshold_cached) = {
 	.abi = MEMCGSIM_ABI,

@@ -8,16 +8,19 @@
  */
 #include "models/stat/stat_impl.h"
 
-static void updated(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size)
+static void updated(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t pages)
 {
-	uint64_t pages = memcg_update_pages(item, size);
-
+	(void)item;
 	for (; pair && !memcg_needs_flush(t, pair->memcg->host, pair->memcg); pair = pair->parent)
 		if (memcg_update_count(t, pair, pages))
 			memcg_update_move(t, pair);
 }
 
-static const struct stat_update_ops ops = { .updated = updated, .flushed = memcg_update_flushed };
+static const struct stat_update_ops ops = {
+	.updated = updated,
+	.flushed = memcg_update_flushed,
+	.in_pages = true,
+};
 
 MODULE(rstat_memcg_threshold_cached_stop) = {
 	.abi = MEMCGSIM_ABI,

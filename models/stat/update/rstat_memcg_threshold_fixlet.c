@@ -6,7 +6,11 @@
  */
 #include "models/stat/stat_impl.h"
 
-static const struct stat_update_ops ops = { .updated = memcg_update_posted, .flushed = memcg_update_flushed };
+static const struct stat_update_ops ops = {
+	.updated = memcg_update_posted,
+	.flushed = memcg_update_flushed,
+	.in_pages = true,
+};
 
 MODULE(rstat_memcg_threshold_fixlet) = {
 	.abi = MEMCGSIM_ABI,

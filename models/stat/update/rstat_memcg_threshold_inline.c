@@ -8,17 +8,20 @@
  */
 #include "models/stat/stat_impl.h"
 
-static void updated(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size)
+static void updated(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t pages)
 {
-	uint64_t pages = memcg_update_pages(item, size);
-
+	(void)item;
 	for (; pair; pair = pair->parent) {
 		memcg_update_loads(t, pair);
 		memcg_update_level(t, pair, pages);
 	}
 }
 
-static const struct stat_update_ops ops = { .updated = updated, .flushed = memcg_update_flushed };
+static const struct stat_update_ops ops = {
+	.updated = updated,
+	.flushed = memcg_update_flushed,
+	.in_pages = true,
+};
 
 MODULE(rstat_memcg_threshold_inline) = {
 	.abi = MEMCGSIM_ABI,
