@@ -220,8 +220,9 @@ static void around_a_fault(void **state)
 }
 
 /*
- * A hundred reads of memory.stat from inside: calls and sums (a lump of slab below 0 taken for 1) as 6.12 has
- * them. Struct file, 200 bytes, is kept back; seq_file and its buffer, 4,232 bytes, are a lump up and one down.
+ * A hundred reads of memory.stat from inside: calls and sums (a lump of slab below 0 taken for 1) as 6.12
+ * has them. Struct file, 200 bytes, is kept back; seq_file and its buffer, 4,232 bytes, are a lump up and
+ * one down.
  */
 static void read_from_inside(void **state)
 {

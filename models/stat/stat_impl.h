@@ -105,8 +105,8 @@ struct flush {
 
 struct stat_update_ops {
 	/*
-	 * After the update is in its pair: who has to know. `size` is |val| as given (pages, or bytes), or with
-	 * `in_pages` what memcg_state_val_in_pages() makes of it.
+	 * After the update is in its pair: who has to know. `size` is |val| as given (pages, or bytes), or
+	 * with `in_pages` what memcg_state_val_in_pages() makes of it.
 	 */
 	void (*updated)(struct task *t, struct stat_pair *pair, enum stat_item item, uint64_t size);
 	/* The pair has been flushed; same step. NULL: nothing to do. */

@@ -18,7 +18,7 @@
 #include "models/workload/stat_probe.h"
 
 #define SPARE_PAGES  600 /* of the mapping, that no step comes to */
-#define BETWEEN	     (20 * SIM_MS) /* a row is printed, and RCU is done with the worker before the next one comes */
+#define BETWEEN	     (20 * SIM_MS) /* a row is printed; RCU is done with the worker by then */
 #define OBJECT_BYTES 344 /* measured: what the kernel has in a worker's name, in its stock of bytes */
 
 struct worker {
