@@ -73,7 +73,7 @@ $$(DIR_$(1))/tests/plugin_%.so: tests/plugin_%.c build/flags
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)$$(CC) $$(ALL_CFLAGS) $$(CFLAGS_$(1)) $$(CFLAGS) $$(ALL_CPPFLAGS) -fPIC -shared -MMD -MP -o $$@ $$<
 
--include $$(OBJ_$(1):.o=.d) $$(TESTS:%=$$(DIR_$(1))/obj/tests/%.d)
+-include $$(OBJ_$(1):.o=.d) $$(TESTS:%=$$(DIR_$(1))/obj/tests/%.d) $$(PLUGINS:%=$$(DIR_$(1))/tests/%.d)
 endef
 $(foreach f,release debug san,$(eval $(call flavour,$(f))))
 

@@ -17,6 +17,7 @@
 #include "sim/hw/rcu.h"
 #include "sim/hw/task.h"
 #include "sim/hw/work.h"
+#include "tests/draw.h"
 
 #define HZ 250
 
@@ -77,15 +78,6 @@ static inline void host_run(struct sim *sim, sim_time_t until)
 	sim_run(sim, until);
 	if (sim_error(sim))
 		fail_msg("%s", sim_error(sim));
-}
-
-/* A generator for test programs: xorshift64*. */
-static inline uint64_t draw(uint64_t *state, uint64_t below)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return (*state * 0x2545F4914F6CDD1DU >> 11) % below;
 }
 
 #endif

@@ -7,25 +7,8 @@
 
 #include <math.h>
 
+#include "tests/draw.h"
 #include "tests/mglru_fixture.h"
-
-/* ---- the bench's random numbers ---- */
-
-struct bench_random {
-	uint64_t state;
-};
-
-static inline void bench_seed(struct bench_random *r, uint64_t seed)
-{
-	r->state = seed * 0x9E3779B97F4A7C15u + 0x1234567;
-}
-static inline uint64_t bench_next(struct bench_random *r)
-{
-	r->state ^= r->state >> 12;
-	r->state ^= r->state << 25;
-	r->state ^= r->state >> 27;
-	return r->state * 0x2545F4914F6CDD1Du;
-}
 
 enum pattern { SEQUENTIAL, UNIFORM, ZIPF };
 
@@ -38,10 +21,10 @@ struct zipf {
 static inline struct zipf zipf_new(uint64_t n)
 {
 	struct zipf z = { .n = n, .cdf = malloc(n * sizeof *z.cdf), .page = malloc(n * sizeof *z.page) };
-	struct bench_random r;
+	struct xorshift r;
 	double sum = 0;
 
-	bench_seed(&r, 12345);
+	r = xorshift_seed(12345);
 	for (uint64_t i = 0; i < n; i++) {
 		sum += pow((double)(i + 1), -0.99);
 		z.cdf[i] = sum;
@@ -50,7 +33,7 @@ static inline struct zipf zipf_new(uint64_t n)
 	for (uint64_t i = 0; i < n; i++)
 		z.cdf[i] /= sum;
 	for (uint64_t i = n - 1; i > 0; i--) {
-		uint64_t j = bench_next(&r) % (i + 1);
+		uint64_t j = xorshift_next(&r) % (i + 1);
 		uint32_t swapped = z.page[i];
 
 		z.page[i] = z.page[j];
@@ -59,9 +42,9 @@ static inline struct zipf zipf_new(uint64_t n)
 	return z;
 }
 
-static inline uint64_t zipf_draw(const struct zipf *z, struct bench_random *r)
+static inline uint64_t zipf_draw(const struct zipf *z, struct xorshift *r)
 {
-	double u = (double)(bench_next(r) >> 11) * (1.0 / 9007199254740992.0);
+	double u = (double)(xorshift_next(r) >> 11) * (1.0 / 9007199254740992.0);
 	uint64_t lo = 0, hi = z->n - 1;
 
 	while (lo < hi) {
@@ -119,7 +102,7 @@ static inline void churn_task(struct task *t, void *arg)
 {
 	struct churn *c = (struct churn *)(void *)((char *)arg - offsetof(struct churn, x));
 	struct memcg *m = c->x.m;
-	struct bench_random r;
+	struct xorshift r;
 	struct zipf z = { 0 };
 	struct file_object *f = NULL;
 	struct anon_object *a = NULL;
@@ -131,7 +114,7 @@ static inline void churn_task(struct task *t, void *arg)
 		f = file_create(c->x.host, c->pages);
 	else
 		a = anon_create(c->x.host, m, c->pages);
-	bench_seed(&r, c->seed);
+	r = xorshift_seed(c->seed);
 	for (uint32_t pass = c->type == LRU_FILE; pass <= c->passes; pass++) {
 		bool in_order = !pass || c->pattern == SEQUENTIAL;
 		struct counts before, after;
@@ -140,7 +123,7 @@ static inline void churn_task(struct task *t, void *arg)
 		before = counts_now(m, c->type, misses);
 		for (uint64_t i = 0; i < (in_order ? c->pages : c->reads); i++) {
 			uint64_t page = in_order                ? i
-					: c->pattern == UNIFORM ? bench_next(&r) % c->pages
+					: c->pattern == UNIFORM ? xorshift_next(&r) % c->pages
 								: zipf_draw(&z, &r);
 
 			if (f) {
@@ -181,9 +164,9 @@ static inline void siblings_task(struct task *t, void *arg)
 	uint64_t position = NO_INDEX, stream_position = NO_INDEX, at = 0, stream_at = 0, misses = 0;
 	uint64_t rounds = 2 * STREAM_PAGES / s->of_stream;
 	struct counts before = { .active = 0 };
-	struct bench_random r;
+	struct xorshift r;
 
-	bench_seed(&r, 3000);
+	r = xorshift_seed(3000);
 	if (rounds * s->reads < 8 * HOT_PAGES)
 		rounds = 8 * HOT_PAGES / s->reads;
 	for (uint64_t round = 0; round < rounds / 2 * 2; round++) {
@@ -191,7 +174,8 @@ static inline void siblings_task(struct task *t, void *arg)
 		if (round == rounds / 2)
 			before = counts_now(hot, LRU_FILE, misses);
 		for (uint64_t i = 0; i < s->reads; i++) {
-			uint64_t page = s->pattern == UNIFORM ? bench_next(&r) % HOT_PAGES : at++ % HOT_PAGES;
+			uint64_t page = s->pattern == UNIFORM ? xorshift_next(&r) % HOT_PAGES
+							      : at++ % HOT_PAGES;
 
 			misses += file_read_open(t, hot, hot_file, page, &position, NULL) == FILE_MISS;
 			user_work(t, 100 * SIM_NS);

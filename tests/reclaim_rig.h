@@ -8,6 +8,7 @@
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
 #include "models/stat/stat.h"
+#include "tests/draw.h"
 #include "tests/host_fixture.h"
 
 #define RIG_HOST(cpus_, memory_, kernel_)                                                         \
@@ -85,25 +86,6 @@ static inline void rig_close(struct rig *r)
 {
 	assert_true(fixture_holds(&r->f));
 	fixture_close(&r->f);
-}
-
-/* ---- the random numbers of the measurements ---- */
-
-struct xorshift {
-	uint64_t s;
-};
-
-static inline struct xorshift xorshift_seed(uint64_t seed)
-{
-	return (struct xorshift){ seed * 0x9E3779B97F4A7C15u + 0x1234567 };
-}
-
-static inline uint64_t xorshift_next(struct xorshift *x)
-{
-	x->s ^= x->s >> 12;
-	x->s ^= x->s << 25;
-	x->s ^= x->s >> 27;
-	return x->s * 0x2545F4914F6CDD1Du;
 }
 
 /* |value - published| within a share of it. */

@@ -8,6 +8,7 @@
  * arrive exactly once. Then the last flush is spoiled on purpose, and every schedule in which that had an
  * effect has to be caught.
  */
+#include "tests/draw.h"
 #include "tests/host_fixture.h"
 
 #include "models/cgroup/life.h"
@@ -48,14 +49,6 @@ struct world {
 
 static struct world *world; /* the policy's hook is told of no context */
 
-static uint64_t draw(uint64_t below)
-{
-	world->seed ^= world->seed >> 12;
-	world->seed ^= world->seed << 25;
-	world->seed ^= world->seed >> 27;
-	return (world->seed * 0x2545F4914F6CDD1DU >> 11) % below;
-}
-
 static void claim(bool holds, const char *invariant)
 {
 	if (!holds && !world->broken)
@@ -92,7 +85,7 @@ static void look_at(const struct group *g, size_t k)
 
 static void look(void)
 {
-	size_t k = (size_t)draw(NR_ITEMS);
+	size_t k = (size_t)draw(&world->seed, NR_ITEMS);
 
 	for (uint32_t i = 0; i < world->nr; i++)
 		if (world->groups[i].state == LIVE || world->groups[i].state == HELD)
@@ -129,7 +122,7 @@ static bool locked_flush(struct task *t, struct flush *f, struct memcg *root, bo
 
 static struct group *some(enum group_state a, enum group_state b, uint32_t from)
 {
-	uint32_t first = (uint32_t)draw(GROUPS);
+	uint32_t first = (uint32_t)draw(&world->seed, GROUPS);
 
 	for (uint32_t n = 0; n < GROUPS; n++) {
 		uint32_t i = (first + n) % GROUPS;
@@ -166,7 +159,7 @@ static void make(struct task *t)
 static void removed(struct task *t)
 {
 	struct group *g = some(LIVE, LIVE, 2);
-	bool held = draw(2);
+	bool held = draw(&world->seed, 2);
 
 	if (!g)
 		return;
@@ -192,16 +185,16 @@ static void let_go(struct task *t)
 
 static void update(struct task *t, struct group *g)
 {
-	size_t k = (size_t)draw(NR_ITEMS);
-	int64_t val = 1 + (int64_t)draw(LARGEST);
+	size_t k = (size_t)draw(&world->seed, NR_ITEMS);
+	int64_t val = 1 + (int64_t)draw(&world->seed, LARGEST);
 
-	if (k < 2 && g->own[k] >= val && draw(2))
+	if (k < 2 && g->own[k] >= val && draw(&world->seed, 2))
 		val = -val;
 	g->own[k] += val;
 	for (struct group *above = g; above; above = above->parent)
 		above->sum[k] += val;
 	if (items[k] < NR_LRUVEC_ITEMS)
-		mod_lruvec_state(t, g->m, (uint32_t)draw(NODES), items[k], val);
+		mod_lruvec_state(t, g->m, (uint32_t)draw(&world->seed, NODES), items[k], val);
 	else if (items[k] < NR_STATE_ITEMS)
 		mod_memcg_state(t, g->m, items[k], val);
 	else
@@ -217,15 +210,15 @@ static void use(struct task *t)
 
 	if (!g || !memcg_tryget(m))
 		return;
-	switch (draw(6)) {
+	switch (draw(&world->seed, 6)) {
 	case 0:
 		memory_stat_read(t, m, &read);
 		break;
 	case 1:
-		stat_flush(t, m, (enum flush_caller)draw(NR_FLUSH_CALLERS));
+		stat_flush(t, m, (enum flush_caller)draw(&world->seed, NR_FLUSH_CALLERS));
 		break;
 	default:
-		for (uint64_t n = 1 + draw(12); n; n--) {
+		for (uint64_t n = 1 + draw(&world->seed, 12); n; n--) {
 			task_sync(t);
 			update(t, g);
 		}
@@ -239,7 +232,7 @@ static void act(struct task *t, void *arg)
 	(void)arg;
 	for (int i = 0; i < STEPS; i++) {
 		task_sync(t);
-		switch (draw(8)) {
+		switch (draw(&world->seed, 8)) {
 		case 0:
 			make(t);
 			break;
@@ -254,10 +247,10 @@ static void act(struct task *t, void *arg)
 		}
 		task_sync(t);
 		look();
-		if (draw(4))
-			cpu_work(t, draw(20000) * SIM_NS);
+		if (draw(&world->seed, 4))
+			cpu_work(t, draw(&world->seed, 20000) * SIM_NS);
 		else
-			task_sleep(t, draw(8000) * SIM_US); /* of the order of a grace period */
+			task_sleep(t, draw(&world->seed, 8000) * SIM_US); /* of the order of a grace period */
 	}
 	task_sync(t);
 	while (some(HELD, HELD, 2))

@@ -3,18 +3,11 @@
  * what was updated and looks at every possible CPU, no more and no less.
  */
 #include "sim/engine/xalloc.h"
+#include "tests/draw.h"
 #include "tests/stat_rig.h"
 
 #define CPUS  4
 #define NODES 2
-
-static uint64_t draw(uint64_t *state, uint64_t below)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return (*state * 0x2545F4914F6CDD1DU >> 11) % below;
-}
 
 /* A tree of 1 + 3 + 6 + 12 cgroups. */
 static void plant(struct rig *r)

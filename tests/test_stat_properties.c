@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "models/stat/decision.h"
+#include "tests/draw.h"
 #include "tests/shared.h"
 #include "tests/stat_rig.h"
 
@@ -51,14 +52,6 @@ struct world {
 
 /* The policy hooks are told of no context. */
 static struct world *world;
-
-static uint64_t draw(uint64_t below)
-{
-	world->seed ^= world->seed >> 12;
-	world->seed ^= world->seed << 25;
-	world->seed ^= world->seed >> 27;
-	return (world->seed * 0x2545F4914F6CDD1DU >> 11) % below;
-}
 
 static void claim(bool holds, const char *invariant)
 {
@@ -145,7 +138,7 @@ static void look_at_threshold(const struct memcg *m)
 
 static void look(void)
 {
-	enum stat_item item = items[draw(NR_ITEMS)];
+	enum stat_item item = items[draw(&world->seed, NR_ITEMS)];
 
 	for (uint32_t id = 0; id < MEMCGS; id++) {
 		look_at_values(memcg(id), item);
@@ -255,21 +248,21 @@ static bool locked_flush(struct task *t, struct flush *f, struct memcg *root, bo
 
 static void update(struct task *t)
 {
-	uint32_t id = (uint32_t)draw(MEMCGS);
-	enum stat_item item = items[draw(NR_ITEMS)];
-	int64_t val = 1 + (int64_t)draw(LARGEST);
+	uint32_t id = (uint32_t)draw(&world->seed, MEMCGS);
+	enum stat_item item = items[draw(&world->seed, NR_ITEMS)];
+	int64_t val = 1 + (int64_t)draw(&world->seed, LARGEST);
 
 	task_sync(t);
 	if (world->removed[id])
 		return;
 	if (item < NR_STATE_ITEMS && item != WORKINGSET_ACTIVATE_FILE && world->own[id][item] >= val &&
-	    draw(2))
+	    draw(&world->seed, 2))
 		val = -val;
 	world->own[id][item] += val;
 	for (struct memcg *m = memcg(id); m && world->flushing; m = m->parent)
 		world->during[m->id] += (uint64_t)llabs(val);
 	if (item < NR_LRUVEC_ITEMS)
-		mod_lruvec_state(t, memcg(id), (uint32_t)draw(NODES), item, val);
+		mod_lruvec_state(t, memcg(id), (uint32_t)draw(&world->seed, NODES), item, val);
 	else if (item < NR_STATE_ITEMS)
 		mod_memcg_state(t, memcg(id), item, val);
 	else
@@ -279,7 +272,7 @@ static void update(struct task *t)
 /* rmdir: the last flush, and nothing after it. */
 static void remove_leaf(struct task *t)
 {
-	struct memcg *m = memcg(MEMCGS - 1 - (uint32_t)draw(2));
+	struct memcg *m = memcg(MEMCGS - 1 - (uint32_t)draw(&world->seed, 2));
 
 	task_sync(t);
 	if (world->removed[m->id])
@@ -293,9 +286,9 @@ static void act(struct task *t, void *arg)
 	(void)arg;
 	for (int i = 0; i < STEPS; i++) {
 		struct stat_read read;
-		struct memcg *m = memcg((uint32_t)draw(MEMCGS));
+		struct memcg *m = memcg((uint32_t)draw(&world->seed, MEMCGS));
 
-		switch (draw(8)) {
+		switch (draw(&world->seed, 8)) {
 		case 0:
 			memory_stat_read(t, m, &read);
 			claim(read.anon >= 0 && read.file >= 0, "I8");
@@ -304,19 +297,19 @@ static void act(struct task *t, void *arg)
 			cpu_stat_read(t, m);
 			break;
 		case 2:
-			stat_flush(t, m, (enum flush_caller)draw(NR_FLUSH_CALLERS));
+			stat_flush(t, m, (enum flush_caller)draw(&world->seed, NR_FLUSH_CALLERS));
 			break;
 		case 3:
-			if (!draw(8))
+			if (!draw(&world->seed, 8))
 				remove_leaf(t);
 			break;
 		default:
-			for (uint64_t n = 1 + draw(12); n; n--)
+			for (uint64_t n = 1 + draw(&world->seed, 12); n; n--)
 				update(t);
 		}
 		task_sync(t);
 		look();
-		cpu_work(t, draw(5000) * SIM_NS);
+		cpu_work(t, draw(&world->seed, 5000) * SIM_NS);
 	}
 }
 
@@ -357,7 +350,7 @@ static bool schedule(const struct rig_config *config, enum sabotage sabotage, ui
 
 	world = &w;
 	memset(held, 0, sizeof held);
-	w.countdown = (uint32_t)draw(4);
+	w.countdown = (uint32_t)draw(&world->seed, 4);
 	plant(r);
 	r->host.charge_batch = 4;
 	stat_of(&r->host)->memcg_threshold = 4 * CPUS;

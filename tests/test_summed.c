@@ -5,6 +5,7 @@
  * that of a flush queued with each 32nd update on a CPU is CPUs x 32, however many cgroups there are (commit
  * message of 1f828223b799). And whatever the rule, what counts events never falls.
  */
+#include "tests/draw.h"
 #include "tests/stat_rig.h"
 
 #define CPUS   4
@@ -142,14 +143,6 @@ static void bound_of_a_queued_flush(void **state)
 	/* The 32nd on one CPU: everything is flushed. */
 	assert_int_equal(stat_reported(p.rig->host.cgroups->root, NR_ANON_MAPPED), CPUS * (BATCH - 1) + 1);
 	close_plan(&p);
-}
-
-static uint64_t draw(uint64_t *state, uint64_t below)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return (*state * 0x2545F4914F6CDD1DU >> 11) % below;
 }
 
 static void fault_and_read(struct task *t, void *arg)

@@ -2,6 +2,7 @@
  * test_updated_rank.c - who takes a cgroup off the middle of its CPU's updated tree pays for each sibling
  * before it, however the simulator counts them; in thousands of random steps, with the lists of a model.
  */
+#include "tests/draw.h"
 #include "tests/stat_rig.h"
 
 #define CHILDREN 500u
@@ -14,14 +15,6 @@ struct trial {
 	uint32_t nr;
 	bool ranked; /* whether there were ranks at some time */
 };
-
-static uint64_t draw(uint64_t *state, uint64_t below)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return (*state * 0x2545F4914F6CDD1DU >> 11) % below;
-}
 
 static void join(struct task *t, struct trial *x, uint32_t i)
 {

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "tests/draw.h"
 #include "tests/text_run.h"
 
 #define HEAD                                                                                     \
@@ -43,17 +44,14 @@ static void passes_of_a_file(void **state)
 /* 16 draws of seed 1000 among 10 pages by the rule of the measurements touch these many different ones. */
 static void stream_of_the_measurements(void **state)
 {
-	uint64_t s = 1000 * 0x9E3779B97F4A7C15u + 0x1234567u;
+	struct xorshift x = xorshift_seed(1000);
 	bool seen[10] = { false };
 	double different = 0;
 	struct record *r;
 
 	(void)state;
 	for (int i = 0; i < 16; i++) {
-		s ^= s >> 12;
-		s ^= s << 25;
-		s ^= s >> 27;
-		uint64_t page = s * 0x2545F4914F6CDD1Du % 10;
+		uint64_t page = xorshift_next(&x) % 10;
 
 		different += !seen[page];
 		seen[page] = true;
