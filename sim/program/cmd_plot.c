@@ -109,8 +109,8 @@ static int draw_all(const struct plot *p, struct store *store, const char *folde
 	size_t chosen = 0, drawn = 0;
 	bool good = true;
 
-	/* What is wrong with one (no gnuplot, no disk) is wrong with all. */
-	for (size_t i = 0; i < nr && good; i++) {
+	/* What is wrong with the first (no gnuplot, no disk) is wrong with all; with a later one, alone. */
+	for (size_t i = 0; i < nr && (good || drawn); i++) {
 		hint_offer(&hint, figures[i]);
 		if (p->figure && strcmp(p->figure, figures[i]) != 0)
 			continue;

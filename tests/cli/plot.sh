@@ -16,6 +16,16 @@ memcgsim plot small.db --format png -o text 2>&1
 echo "= $?"
 memcgsim plot small.db --figure read-latency-cfd 2>&1 | sed "s|in '[^']*'|in DIR|"
 
+# One that cannot be drawn keeps no other from it.
+mkdir own
+for name in a b c; do
+	echo "SELECT '1 2';" >own/$name.sql
+	echo "set term dumb; set output out; plot data" >own/$name.gp
+done
+echo "set no-such-thing" >own/b.gp
+memcgsim plot small.db --figures own -o drawn --format text 2>&1 | grep -o 'drawn/.*\|cannot draw .:'
+echo "= ${PIPESTATUS[0]}"
+
 # The program alone, in a PATH without gnuplot.
 mkdir bin empty
 ln -s "$(command -v memcgsim)" bin/memcgsim
