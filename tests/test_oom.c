@@ -104,6 +104,58 @@ static void test_largest(void **state)
 	rig_close(&r);
 }
 
+/* A small one that is to go first does, and then who asked for more. */
+static void test_adjusted(void **state)
+{
+	struct life l[] = { { .first = 2048, .then = 4096, .pause = 10 * SIM_MS }, { .first = 512 } };
+	struct actor a[2];
+	struct rig r;
+
+	(void)state;
+	rig_open(&r, LIMITED, 0);
+	for (int i = 0; i < 2; i++) {
+		a[i].arg = &l[i];
+		rig_actor(&r, &a[i], "/c", live);
+	}
+	a[1].task.oom_score_adj = 800; /* of 4 x 1,000 pages, as 4,096 are taken for */
+	rig_run(&r, 10);
+	assert_true(l[1].killed);
+	assert_true(l[0].killed);
+	assert_in_range(l[0].touched, 4076, 4090); /* a real 6.1: 4,084 */
+	assert_int_equal(a[0].memcg->events[EVENT_OOM], 2);
+	assert_int_equal(a[0].memcg->events[EVENT_OOM_KILL], 2);
+	assert_int_equal(a[0].memcg->events[EVENT_MAX], 54);
+	rig_close(&r);
+}
+
+/* The big one is not to be killed: the small one goes, and then it faults for ever. */
+static void test_never_killed(void **state)
+{
+	struct life l[] = { { .first = 2048, .then = 4096, .pause = 10 * SIM_MS }, { .first = 512 } };
+	struct actor a[2];
+	struct rig r;
+
+	(void)state;
+	rig_open(&r, LIMITED, 0);
+	for (int i = 0; i < 2; i++) {
+		a[i].arg = &l[i];
+		rig_actor(&r, &a[i], "/c", live);
+	}
+	a[0].task.oom_score_adj = OOM_SCORE_ADJ_MIN;
+	sim_run(r.host->sim, 200 * SIM_MS);
+	assert_null(sim_error(r.host->sim));
+	assert_true(l[1].killed);
+	assert_false(a[0].ended);
+	assert_in_range(l[0].touched, 4076, 4090);
+	assert_int_equal(a[0].memcg->events[EVENT_OOM_KILL], 1);
+	assert_true(a[0].memcg->events[EVENT_OOM] > 2);
+	uint64_t attempts = a[0].memcg->events[EVENT_MAX], calls = a[0].memcg->events[EVENT_OOM];
+
+	/* Each call after 18 attempts, as in 21,867 for 1,214 of a real 6.1; and one is under way. */
+	assert_in_range(attempts, 18 * calls, 18 * calls + 17);
+	rig_close(&r);
+}
+
 /* All or none. */
 static void test_group(void **state)
 {
@@ -238,6 +290,8 @@ int main(void)
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_adjusted),
+		cmocka_unit_test(test_never_killed),
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_group_loses_its_next),
 		cmocka_unit_test(test_files_first),

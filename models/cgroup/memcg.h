@@ -54,10 +54,13 @@ enum memcg_event {
  * NULL for the kernel's own threads.
  */
 struct page_object;
+#define OOM_SCORE_ADJ_MIN (-1000)
+#define OOM_SCORE_ADJ_MAX 1000
 struct cgroup_task {
 	struct memcg *memcg;
 	struct task *task;
 	uint64_t over_high;               /* memcg_nr_pages_over_high */
+	int32_t oom_score_adj;            /* OOM_SCORE_ADJ_MIN: never killed */
 	bool killed;                      /* by the OOM killer: its operations fail, so that it ends */
 	bool exiting;                     /* its memory is being given back for it */
 	struct page_object *objects;      /* anonymous memory, by page_object.next_owned */
@@ -163,13 +166,13 @@ struct cgroup_state {
 	uint32_t nr_free;
 	struct cgroup_life *life;
 	struct memcg *root;
-	struct memcg_stock *stocks; /* by CPU */
-	struct stream *victims;     /* which slot of a full stock is drained */
-	struct workqueue *queue;    /* work on the stocks' own CPUs */
-	struct mutex drain_mutex;   /* percpu_charge_mutex */
-	struct mutex oom_mutex;     /* oom_lock */
+	struct memcg_stock *stocks;   /* by CPU */
+	struct stream *victims;       /* which slot of a full stock is drained */
+	struct workqueue *queue;      /* work on the stocks' own CPUs */
+	struct mutex drain_mutex;     /* percpu_charge_mutex */
+	struct mutex oom_mutex;       /* oom_lock */
 	struct cgroup_task *oom_next; /* of who is killed with a group; under it */
-	uint32_t walks;             /* under way on page counters */
+	uint32_t walks;               /* under way on page counters */
 };
 
 /* ---- the tree; tree.c ---- */

@@ -2,15 +2,16 @@
  * oom.c - the OOM killer, for a memcg or (the root) for the machine, after mem_cgroup_out_of_memory(),
  * select_bad_process() and oom_kill_process() of Linux 6.1.
  *
- * The victim is the task of the subtree with the most memory of its own: anonymous pages; of equals the last
- * in the order of the walk. With memory.oom.group set between it and the level that is out of memory, all
- * tasks of the highest such memcg go. A victim that is still giving its memory back keeps others from being
- * chosen.
+ * The victim is the task of the subtree with the most memory of its own, anonymous pages, and what its
+ * oom_score_adj adds; of equals the last in the order of the walk. With memory.oom.group set between it and
+ * the level that is out of memory, all tasks of the highest such memcg go. A victim that is still giving its
+ * memory back keeps others from being chosen.
  *
  * A victim that runs fails in its next operation and ends by itself. One that is asleep or waits for a CPU
  * would be woken by the signal and exit at once; as a simulated task it has first to be where it can see it,
  * so a task made for that gives its memory back, at the time and on the CPU that its exit would.
  */
+#include "models/backing/backing.h"
 #include "models/cgroup/memcg.h"
 #include "models/host/costs.h"
 #include "models/page/page.h"
@@ -42,29 +43,45 @@ void cgroup_task_exit(struct cgroup_task *ct)
 	ct->prev = NULL;
 }
 
-/* oom_badness() without oom_score_adj. */
-static uint64_t badness(const struct cgroup_task *ct)
+/* oom_badness(), of a task that may be killed; `allowed` is what all of them may have. */
+static int64_t badness(const struct cgroup_task *ct, uint64_t allowed)
 {
-	uint64_t points = 0;
+	int64_t points = 0;
 
 	for (const struct page_object *o = ct->objects; o; o = o->next_owned)
-		points += o->present;
-	return points;
+		points += (int64_t)o->present;
+	return points + ct->oom_score_adj * (int64_t)(allowed / OOM_SCORE_ADJ_MAX);
+}
+
+/* mem_cgroup_get_max(), or the machine's memory and swap (constrained_alloc()); pages. */
+static uint64_t allowed_pages(const struct memcg *m)
+{
+	const struct host *host = m->host;
+	uint64_t swap = swap_present(host) ? swap_free_slots(host) + swap_used_slots(host) : 0;
+
+	if (memcg_is_root(m))
+		return host->memory / PAGE_SIZE + swap;
+	if (!host->reclaim->vm->swappiness)
+		return m->memory.max;
+	return m->memory.max + (m->swap.max < swap ? m->swap.max : swap);
 }
 
 /* select_bad_process(); *waiting: somebody is on his way out. */
 static struct cgroup_task *choose(struct memcg *root, bool *waiting)
 {
 	struct cgroup_task *chosen = NULL;
-	uint64_t most = 0;
+	uint64_t allowed = allowed_pages(root);
+	int64_t most = 0;
 
 	*waiting = false;
 	for (struct memcg *m = NULL; (m = memcg_next(root, m));)
 		for (struct cgroup_task *ct = m->tasks; ct; ct = ct->next) {
-			uint64_t points = badness(ct);
+			int64_t points = badness(ct, allowed);
 
 			if (ct->killed) {
-				*waiting |= points > 0;
+				*waiting |= badness(ct, 0) > 0;
+			} else if (ct->oom_score_adj == OOM_SCORE_ADJ_MIN) {
+				;
 			} else if (!chosen || points >= most) {
 				chosen = ct;
 				most = points;
@@ -188,6 +205,8 @@ bool memcg_out_of_memory(struct task *t, struct memcg *m, uint32_t nr)
 		victim = choose(m, &waiting);
 		if (victim && !waiting)
 			oom_kill(t, victim, m);
+		else if (!victim && !waiting) /* "no killable processes", at the same length */
+			cpu_work(t, m->host->costs->oom_report);
 		progress = victim || waiting;
 	}
 	mutex_unlock(t, lock);

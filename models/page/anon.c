@@ -68,6 +68,12 @@ void anon_install(struct task *t, struct anon_object *a, uint64_t index, frame_t
 	count_memcg_events(t, m, PGPGIN, 1);
 }
 
+/* pagefault_out_of_memory(): a task that nobody may kill has its fault again, until others make room. */
+static bool faults_again(const struct task *t)
+{
+	return t->owner && cgroup_task_of(t)->oom_score_adj == OOM_SCORE_ADJ_MIN;
+}
+
 frame_t anon_frame(struct task *t, struct anon_object *a, uint64_t index, struct memcg **failed)
 {
 	struct host *host = a->memcg->host;
@@ -75,9 +81,13 @@ frame_t anon_frame(struct task *t, struct anon_object *a, uint64_t index, struct
 
 	if (!frame)
 		return NO_FRAME;
-	if (!memcg_charge(t, a->memcg, 1, failed)) {
-		frame_free(t, host, frame);
-		return NO_FRAME;
+	while (!memcg_charge(t, a->memcg, 1, failed)) {
+		if (!faults_again(t)) {
+			frame_free(t, host, frame);
+			return NO_FRAME;
+		}
+		cpu_work(t, host->costs->fault_entry);
+		cond_resched(t);
 	}
 	page_charged(host, frame, a->memcg, a->object.id, (uint32_t)index, PG_ANON | PG_SWAPBACKED);
 	return frame;

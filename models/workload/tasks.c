@@ -39,6 +39,11 @@ static const struct option task_rows[] = {
 	OPTION(struct task_options, kernel_memory, OPT_BYTES, .fallback = "0", .max = "1TiB",
 	       .help = "that it has from its beginning to its end besides what is modelled: upper page "
 		       "tables, memory areas, open files; charged to its cgroup"),
+	OPTION(struct task_options, oom_score_adj, OPT_NUMBER, .fallback = "0", .min = "-1000", .max = "1000",
+	       .help = "thousandths of what the limit and swap allow that the OOM killer adds to what the "
+		       "task "
+		       "has; -1000: it is never killed",
+	       .source = "/proc/PID/oom_score_adj"),
 	OPTION(struct task_options, cgroup, OPT_STRING,
 	       .help = "top level only: cgroup that it runs in, by path or pattern; the root if none"),
 };
@@ -311,6 +316,7 @@ static void spawn(struct workload_task *w)
 	start = dist_draw(&o->start, &stream) + (double)w->ordinal * (double)o->start_every;
 	if (task_ends(o))
 		run_hold(w->host->run);
+	w->task.oom_score_adj = (int32_t)o->oom_score_adj;
 	cgroup_task_attach(&w->task, w->memcg);
 	w->task.task = task_spawn(w->host->sim,
 				  &(struct task_attr){

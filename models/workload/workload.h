@@ -24,6 +24,7 @@ struct task_options {
 	struct dist start; /* when it begins, ps */
 	sim_time_t start_every;
 	uint64_t kernel_memory;
+	double oom_score_adj;
 	const char *cgroup; /* top-level tasks only: path or pattern */
 };
 
