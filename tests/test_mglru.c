@@ -294,6 +294,34 @@ static void test_memcg_lru(void **state)
 	mglru_close(&x);
 }
 
+/* A pass leaves who has nothing for the next generation, at once: no less is protected than there is. */
+static void empty_task(struct task *t, void *arg)
+{
+	struct mglru_fixture *x = arg;
+	struct scan_control sc = { .target = x->host->cgroups->root,
+				   .global = true,
+				   .kswapd = true,
+				   .priority = DEF_PRIORITY,
+				   .nr_to_reclaim = 32 };
+
+	task_sync(t);
+	assert_int_equal(x->m->memory.usage, 0);
+	assert_int_equal(x->g->place.gen, 0);
+	assert_true(mglru_shrink_node(t, 0, &sc));
+	assert_int_equal(x->g->place.gen, 1);
+	assert_int_equal(x->g->place.segment, SEGMENT_DEFAULT);
+}
+
+static void test_empty(void **state)
+{
+	struct mglru_fixture x;
+
+	(void)state;
+	mglru_open(&x, ONE_GROUP, 612);
+	mglru_run(&x, empty_task);
+	mglru_close(&x);
+}
+
 /* ---- invariants, broken ---- */
 
 static void expect(struct mglru_fixture *x, const char *what)
@@ -363,7 +391,7 @@ int main(void)
 		cmocka_unit_test(test_join),        cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_generations), cmocka_unit_test(test_unswappable),
 		cmocka_unit_test(test_advance),     cmocka_unit_test(test_memcg_lru),
-		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_empty),       cmocka_unit_test(test_broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

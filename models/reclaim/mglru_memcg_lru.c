@@ -130,9 +130,9 @@ static enum memcg_lru_move shrink_one(struct task *t, struct lruvec *lruvec, str
 	bool aged;
 
 	memcg_protection(m->host->cgroups->root, m, sc);
-	if (!memcg_is_root(m) && sc->emin && usage <= sc->emin)
+	if (!memcg_is_root(m) && sc->emin >= usage) /* so is one that has nothing */
 		return MOVE_YOUNG;
-	if (!memcg_is_root(m) && sc->elow && usage <= sc->elow) {
+	if (!memcg_is_root(m) && sc->elow >= usage) {
 		if (place_of(lruvec)->segment != SEGMENT_TAIL)
 			return MOVE_TAIL;
 		memcg_event(m, EVENT_LOW);
@@ -162,6 +162,7 @@ static bool shrink_bin(struct task *t, struct mglru_node *n, uint32_t gen, uint3
 	/* At most as many as there are: what goes to the tail of this generation may come by again. */
 	lruvec = get_one(lruvec);
 	for (uint32_t left = n->nr[gen]; lruvec && left; left--, lruvec = next) {
+		cpu_defer(t, lruvec_host(lruvec)->costs->reclaim_memcg);
 		enum memcg_lru_move move = shrink_one(t, lruvec, sc);
 
 		task_sync(t);
