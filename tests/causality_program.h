@@ -183,6 +183,7 @@ static inline struct machine make_machine(struct stream *dice)
 		.line_memory = some_cost(dice),
 		.atomic = some_cost(dice),
 		.context_switch = some_cost(dice),
+		.space_switch = some_cost(dice),
 		.wakeup = some_cost(dice),
 		.wakeup_remote = some_cost(dice),
 		.migration = some_cost(dice),

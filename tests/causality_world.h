@@ -310,6 +310,7 @@ static inline void begin_task(struct world *w, uint32_t id)
 	w->tasks[id] = task_spawn(w->sim, &(struct task_attr){ .name = "script",
 							       .run = run_script,
 							       .arg = a,
+							       .owner = id % 3 ? &w->tasks[id % 2] : NULL,
 							       .on_exit = script_over,
 							       .weight = s->weight,
 							       .cpu = s->cpu,
