@@ -66,8 +66,13 @@ static enum file_result fault(struct task *t, struct memcg *m, struct file_objec
 	mapping_touch(t, f->object.mapping, index, page_of(host, frame));
 	if (!(page_of(host, frame)->flags & PG_MAPPED))
 		page_map(t, host, frame);
-	if (result == FILE_MISS)
-		count_memcg_events(t, m, PGMAJFAULT, 1);
+	if (result != FILE_MISS)
+		return result;
+	/* The mmap lock was let go of for the read, so the fault is taken again (VM_FAULT_RETRY). */
+	cpu_defer(t, host->costs->fault_entry);
+	count_memcg_events(t, m, PGMAJFAULT, 1);
+	if (host->kernel_version < 604) /* 53156443de38: counted when it is done */
+		count_memcg_events(t, m, PGFAULT, 1);
 	return result;
 }
 
