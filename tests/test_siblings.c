@@ -151,12 +151,12 @@ static const struct validate_row asked[6] = {
 	{ .metric = "time.sys", .entity = "all" },
 };
 
-static void run_full(struct came_to *c, const char *kernel, bool naive)
+static void run_full(struct came_to *c, const char *kernel, const char *lru, bool naive)
 {
 	struct complaints *complaints = complaints_new();
 	char text[1024];
 
-	snprintf(text, sizeof text, "%skernel: %s\n", FULL_MACHINE, kernel);
+	snprintf(text, sizeof text, "%skernel: %s\npolicies: { reclaim: %s }\n", FULL_MACHINE, kernel, lru);
 	struct scenario_set *set = scenario_load(
 		&(struct scenario_source){ .path = "test.yaml", .text = text }, complaints);
 
@@ -177,12 +177,12 @@ static void run_full(struct came_to *c, const char *kernel, bool naive)
 	complaints_free(complaints);
 }
 
-static void same(const char *kernel)
+static void same(const char *kernel, const char *lru)
 {
 	struct came_to merged, naive;
 
-	run_full(&merged, kernel, false);
-	run_full(&naive, kernel, true);
+	run_full(&merged, kernel, lru, false);
+	run_full(&naive, kernel, lru, true);
 	for (uint32_t i = 0; i < 6; i++)
 		if (merged.value[i] != naive.value[i])
 			fail_msg("%s of %s: %.17g, one by one %.17g", asked[i].metric, kernel,
@@ -194,13 +194,14 @@ static void same(const char *kernel)
 static void test_whole_walks(void **state)
 {
 	(void)state;
-	same("v6.1");
+	same("v6.1", "classic");
+	same("v6.1", "mglru");
 }
 
 static void test_partial_walks(void **state)
 {
 	(void)state;
-	same("v6.12");
+	same("v6.12", "classic");
 }
 
 int main(void)

@@ -162,6 +162,15 @@ bool mglru_pass(struct task *t, struct lruvec *lruvec, struct scan_control *sc)
 	return false;
 }
 
+static void age_one(struct task *t, struct lruvec *lruvec, const struct scan_control *sc)
+{
+	uint32_t swappiness = mglru_swappiness(lruvec, sc);
+
+	if (mglru_need_aging(mglru_of(lruvec), ERA_6_1, swappiness) != MGLRU_ENOUGH)
+		mglru_age(t, lruvec, swappiness);
+}
+
+/* age_lruvec(): nothing is aged that is below its min, as all are that have nothing. */
 void mglru_age_node(struct task *t, uint32_t node, struct scan_control *sc)
 {
 	struct host *host = host_of(t);
@@ -174,14 +183,15 @@ void mglru_age_node(struct task *t, uint32_t node, struct scan_control *sc)
 	}
 	for (struct memcg *m = NULL; (m = memcg_walk(t, host->cgroups->root, m));) {
 		struct lruvec *lruvec = m->lruvecs ? m->lruvecs[node] : NULL;
-		uint32_t swappiness;
 
-		if (!lruvec)
-			continue;
 		task_sync(t);
-		swappiness = mglru_swappiness(lruvec, sc);
-		if (mglru_need_aging(mglru_of(lruvec), ERA_6_1, swappiness) != MGLRU_ENOUGH)
-			mglru_age(t, lruvec, swappiness);
+		memcg_protection(host->cgroups->root, m, sc);
+		if (!memcg_is_root(m) && sc->emin >= m->memory.usage) {
+			m = pass_empty_at_once(t, m);
+			continue;
+		}
+		if (lruvec)
+			age_one(t, lruvec, sc);
 	}
 }
 

@@ -34,6 +34,11 @@ static inline void count_demoted(struct task *t, const struct lruvec *lruvec)
 
 /* do_try_to_free_pages(): passes until enough is reclaimed or nothing helps. */
 uint64_t try_to_free_pages(struct task *t, struct scan_control *sc);
+/*
+ * In a walk whose memcgs take no time: those behind m without pages, if nothing else happens meanwhile.
+ * Returns the last of them, held instead of m, or m.
+ */
+struct memcg *pass_empty_at_once(struct task *t, struct memcg *m);
 /* One pass over one node at sc->priority. */
 void shrink_node(struct task *t, uint32_t node, struct scan_control *sc);
 

@@ -108,6 +108,21 @@ static struct memcg *pass_empty(struct task *t, struct memcg *m, struct reclaim_
 	return last;
 }
 
+struct memcg *pass_empty_at_once(struct task *t, struct memcg *m)
+{
+	struct memcg *last;
+	uint64_t nr;
+
+	if (!task_alone_for(t, 1) || m->first_child || memcg_is_last_ref(m))
+		return m;
+	last = siblings_empty_after(m, UINT64_MAX, &nr);
+	if (!last)
+		return m;
+	memcg_tryget(last);
+	memcg_put(t, m);
+	return last;
+}
+
 static void shrink_memcgs(struct task *t, uint32_t node, struct scan_control *sc)
 {
 	struct host *host = sc->target->host;
