@@ -49,7 +49,7 @@ frame_t reclaim_alloc(struct task *t, struct host *host, uint32_t node, get_fram
 		if (!fruitless && (frame = get(t, host, node, WMARK_MIN)))
 			return frame;
 		frames_drain(t, host);
-		if (fruitless)
+		if (fruitless && fruitless <= MAX_RECLAIM_RETRIES)
 			throttle_before_retry(t, host, node);
 		task_sync(t);
 		if (fruitless <= MAX_RECLAIM_RETRIES)

@@ -126,6 +126,20 @@ static sim_time_t longest_wait(const struct host *host, enum throttle_reason rea
 	return SIM_SEC / sim_sched(host->sim)->machine->hz;
 }
 
+/*
+ * Who goes on at once: tasks of the kernel, and where there is no use in it, skip_throttle_noprogress(). Both
+ * came with 5.16; congestion_wait() sleeps whoever calls, and should_reclaim_retry() only asks whether writes
+ * are in the way.
+ */
+static bool skips(const struct task *t, const struct host *host, uint32_t node, enum throttle_reason reason,
+		  bool kswapd)
+{
+	if (!by_congestion(host) &&
+	    ((!kswapd && !t->owner) || (reason != THROTTLE_WRITEBACK && kswapd_hopeless(host, node))))
+		return true;
+	return reason != THROTTLE_WRITEBACK && has_other_pages(host, node);
+}
+
 /* reclaim_throttle(); congestion_wait() */
 static void wait(struct task *t, const struct host *host, uint32_t node, enum throttle_reason reason,
 		 bool kswapd)
@@ -135,8 +149,7 @@ static void wait(struct task *t, const struct host *host, uint32_t node, enum th
 	sim_time_t from, until;
 
 	task_sync(t);
-	if ((!kswapd && !t->owner) ||
-	    (reason != THROTTLE_WRITEBACK && (kswapd_hopeless(host, node) || has_other_pages(host, node)))) {
+	if (skips(t, host, node, reason, kswapd)) {
 		cond_resched(t);
 		return;
 	}
