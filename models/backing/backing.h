@@ -50,8 +50,8 @@ struct swap_plug {
 void swap_write_later(struct task *t, struct swap_plug *plug, swap_slot_t slot, frame_t frame);
 void swap_unplug(struct task *t, struct swap_plug *plug);
 /*
- * swap_readpage(): back into a frame; sleeps on a disk, and who reads a page of the workingset is stalled for
- * memory meanwhile. Ends in a step.
+ * swap_readpage(): back into a frame; sleeps on a disk, and who reads a page of the workingset, up to
+ * 5.18 any page, is stalled for memory meanwhile. Ends in a step.
  */
 void swap_read(struct task *t, swap_slot_t slot, frame_t frame);
 /*

@@ -203,10 +203,16 @@ bool swap_write(struct task *t, swap_slot_t slot, frame_t frame)
 	return done;
 }
 
+/*
+ * Up to 5.18 whoever reads is stalled, d8c47cc7bf60 (5.19) made that who reads a page of the workingset.
+ * Assumed of kernels before 5.5: the same as of 5.15, though swap_readpage() itself may have said nothing
+ * then.
+ */
 void swap_read(struct task *t, swap_slot_t slot, frame_t frame)
 {
-	struct swap_state *swap = swap_of(host_of(t));
-	bool stalled = page_of(host_of(t), frame)->flags & PG_WORKINGSET;
+	struct host *host = host_of(t);
+	struct swap_state *swap = swap_of(host);
+	bool stalled = host->kernel_version < 519 || page_of(host, frame)->flags & PG_WORKINGSET;
 	bool outer = stalled ? psi_memstall_enter(t) : false;
 
 	swap->device->ops->read(t, swap->device->state, slot);
