@@ -262,6 +262,15 @@ static void moving(struct task *t, void *arg)
 	task_sync(t);
 	assert_ptr_equal(ct.memcg, m);
 	assert_true(m->structures->css_set);
+	/* Who is away comes back, though the machine is full. */
+	m->nr_away++;
+	assert_int_equal(cgroup_move(t, &ct, p), CGROUP_OK);
+	task_sync(t);
+	assert_true(m->structures->css_set);
+	assert_int_equal(cgroup_move(t, &ct, m), CGROUP_OK);
+	task_sync(t);
+	assert_ptr_equal(ct.memcg, m);
+	m->nr_away--;
 	cgroup_exit(t, &ct);
 	assert_false(m->structures->css_set);
 	while (--nr)

@@ -380,7 +380,7 @@ void cgroup_exit(struct task *t, struct cgroup_task *ct)
 	struct memcg *m = ct->memcg;
 
 	cgroup_task_exit(ct);
-	if (!m->tasks)
+	if (!m->tasks && !m->nr_away)
 		ledger_depopulate(t, m);
 }
 

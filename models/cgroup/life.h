@@ -49,7 +49,11 @@ enum cgroup_error cgroup_rmdir(struct task *t, struct memcg *m);
  * it meanwhile.
  */
 enum cgroup_error cgroup_move(struct task *t, struct cgroup_task *ct, struct memcg *to);
-/* cgroup_exit(): the task ends, and with the last of a cgroup its css_set. In a step. */
+/*
+ * The task ends, and with the last of a cgroup its css_set, unless somebody is away who comes back. In
+ * the kernel cgroup_exit() only unlinks the task, and the css_set goes in cgroup_free(), with the
+ * task_struct: the time until the zombie is reaped is left out. In a step.
+ */
 void cgroup_exit(struct task *t, struct cgroup_task *ct);
 
 /* What is left of cgroups that hold nothing alive, of the whole machine (12.6). */

@@ -107,7 +107,11 @@ struct memcg {
 	uint64_t events[NR_MEMCG_EVENTS]; /* memory.events, descendants included */
 	struct memcg_watcher *watchers;
 	struct cgroup_task *tasks, **tasks_end; /* in the order in which they came */
-	uint32_t nr_away; /* and who plays a process elsewhere for a moment, its parent being here */
+	/*
+	 * And who plays a process elsewhere for a moment, its parent being here: the way back stands for
+	 * exit(2), which cannot fail, so the css_set stays.
+	 */
+	uint32_t nr_away;
 	struct bandwidth *bandwidth;             /* cpu.max, or that of the nearest ancestor that has one */
 	uint32_t weight;                         /* cpu.weight as a task weight */
 	struct memory_stat_base *stat_base;      /* at the end of the warm-up; memory_stat.c */

@@ -156,21 +156,34 @@ static void map_pages(struct task *t, void *arg)
 	c->mapped = true;
 }
 
+/* There and back again. */
+static bool read_in(struct check *c, struct memcg *m, uint64_t *index)
+{
+	struct memcg *failed;
+	bool done;
+
+	task_sync(c->t);
+	c->w->memcg->nr_away++;
+	done = cgroup_move(c->t, &c->w->task, m) == CGROUP_OK;
+	for (uint64_t k = 0; k < c->o->pages && done; k++)
+		done = file_read(c->t, m, c->file, (*index)++, &failed) != FILE_NOMEM;
+	cgroup_move(c->t, &c->w->task, c->w->memcg);
+	task_sync(c->t);
+	c->w->memcg->nr_away--;
+	return done;
+}
+
 static bool make_and_read(struct check *c)
 {
-	struct memcg *above = c->w->memcg, *failed;
+	struct memcg *above = c->w->memcg;
 	uint64_t index = 0;
 
 	for (uint32_t i = 0; i < c->o->levels; i++) {
 		if (cgroup_mkdir(c->t, above, "child", &c->levels[i]) != CGROUP_OK)
 			return false;
 		above = c->levels[i];
-		if (cgroup_move(c->t, &c->w->task, above) != CGROUP_OK)
+		if (!read_in(c, above, &index))
 			return false;
-		for (uint64_t k = 0; k < c->o->pages; k++)
-			if (file_read(c->t, above, c->file, index++, &failed) == FILE_NOMEM)
-				return false;
-		cgroup_move(c->t, &c->w->task, c->w->memcg);
 	}
 	lru_add_drain_all(c->t);
 	return true;
