@@ -220,8 +220,9 @@ static inline void add_node(struct stat_pair *pair, uint32_t node, enum stat_ite
 }
 
 /*
- * memcg_state_val_in_pages() of 6.8 on: at least a page. Bytes are divided as an unsigned long, so that a
- * value below 0 is rounded away from 0: a lump of slab that goes counts twice what it did when it came.
+ * memcg_state_val_in_pages() of 7bd5bc3ce963, 6.7; here only with what came in 6.8 (docs/limits.md): at
+ * least a page. Bytes are divided as an unsigned long, so that a value below 0 is rounded away from 0: a
+ * lump of slab that goes counts twice what it did when it came.
  */
 static inline uint64_t in_pages(enum stat_item item, int64_t val)
 {
