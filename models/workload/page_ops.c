@@ -290,10 +290,12 @@ static bool file_step(struct task *t, struct workload_task *w, struct file_objec
 		w->ops += step->pages;
 		return true;
 	case FILE_SYNC:
+		task_sync(t);
 		w->ops += file_dirty(file);
 		file_sync(t, file);
 		return true;
 	case FILE_REMOVE:
+		task_sync(t);
 		w->ops += file_present(file);
 		file_truncate(t, file, 0);
 		return true;
@@ -366,6 +368,7 @@ static bool do_step(struct task *t, struct workload_task *w, struct anon_object 
 	case TMPFS_FALLOCATE:
 		return page_by_page(t, w, NULL, step);
 	case TMPFS_REMOVE:
+		task_sync(t);
 		w->ops += tmpfs_present(tmpfs);
 		tmpfs_remove(t, tmpfs);
 		return true;

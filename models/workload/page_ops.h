@@ -28,7 +28,8 @@ struct page_ops_state {
 	struct stat_calls before[NR_STAT_KINDS]; /* the step at hand, when each kind began to count */
 	struct tmpfs_object *tmpfs;              /* its file there */
 	bool has_mapping;                        /* its areas are there */
-	bool histograms_seen, knob_seen;         /* those files have been opened before */
+	bool knob_seen;                          /* that file has been opened before */
+	int histograms_seen;                     /* and so many of those */
 };
 
 extern const struct option_table page_ops_object_table;

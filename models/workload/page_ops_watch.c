@@ -133,12 +133,13 @@ void page_ops_unmap(struct task *t, struct workload_task *w)
  * A file is opened, with what stays of it from the first time on (`seen` says whether that is there), and
  * what it has while it is open.
  */
-static bool open_file(struct task *t, struct workload_task *w, enum object_at new, bool seen,
+static bool open_file(struct task *t, struct workload_task *w, enum object_at new, bool *seen,
 		      enum object_at open)
 {
 	if (!alloc(t, w, AT_FILE))
 		return false;
-	if ((seen || alloc(t, w, new)) && alloc(t, w, open))
+	*seen = *seen || alloc(t, w, new);
+	if (*seen && alloc(t, w, open))
 		return true;
 	release(t, w, AT_FILE);
 	return false;
@@ -148,9 +149,8 @@ bool page_ops_write_max(struct task *t, struct workload_task *w, uint64_t pages)
 {
 	struct page_ops_state *s = w->state;
 
-	if (!open_file(t, w, AT_NEW_KNOB, s->knob_seen, AT_KNOB))
+	if (!open_file(t, w, AT_NEW_KNOB, &s->knob_seen, AT_KNOB))
 		return false;
-	s->knob_seen = true;
 	memcg_set_max(t, w->memcg, pages ? pages : COUNTER_NO_MAX);
 	task_sync(t);
 	release(t, w, AT_KNOB);
@@ -192,12 +192,16 @@ static bool read_histograms(struct task *t, struct workload_task *w)
 	struct page_ops_state *s = w->state;
 
 	for (int k = 0; k < NR_TRIGGERS; k++) {
-		if (!open_file(t, w, AT_NEW_HISTOGRAM, s->histograms_seen, AT_HISTOGRAM))
+		bool seen = k < s->histograms_seen;
+		bool done = open_file(t, w, AT_NEW_HISTOGRAM, &seen, AT_HISTOGRAM);
+
+		if (seen && k == s->histograms_seen)
+			s->histograms_seen++;
+		if (!done)
 			return false;
 		release(t, w, AT_HISTOGRAM);
 		release(t, w, AT_FILE);
 	}
-	s->histograms_seen = true;
 	return true;
 }
 
