@@ -32,8 +32,10 @@ bool stat_file_open(struct task *t, struct memcg *m, struct stat_file *file)
 		task_sync(t);
 		if (object_charge(t, m, file->node, NR_SLAB_UNRECLAIMABLE_B, bytes[i], &level))
 			continue;
-		while (i-- > 0)
+		while (i-- > 0) {
+			task_sync(t);
 			object_uncharge(t, file->objcg, file->node, NR_SLAB_UNRECLAIMABLE_B, bytes[i]);
+		}
 		return false;
 	}
 	return true;
