@@ -178,8 +178,9 @@ void memcg_uncharge_inherited(struct task *t, struct memcg *root, uint64_t nr)
 }
 
 /*
- * So many pages of m's are those of an ancestor. The kernel leaves the counters in between as they are, which
- * nobody can see any more; above them nothing changes.
+ * So many pages of m's are those of an ancestor. The kernel leaves the counters in between as they are; above
+ * them nothing changes. No file shows those any more, but mem_cgroup_below_min() still compares
+ * emin with them, so to the kernel's reclaim a reparented cgroup looks larger than it does here.
  */
 static void hand_over(struct memcg *m, struct memcg *to, uint64_t nr)
 {
