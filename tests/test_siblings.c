@@ -8,8 +8,8 @@
 #include "models/cgroup/siblings.h"
 #include "models/page/page_impl.h"
 #include "models/reclaim/reclaim.h"
-#include "sim/experiment/validate.h"
 #include "tests/reclaim_rig.h"
+#include "tests/text_run.h"
 
 /* ---- the row, in random steps ---- */
 
@@ -137,71 +137,72 @@ static void test_row(void **state)
 	" tasks: [ { workload: cgroup_churn, rate: 40, lifetime: 50ms, pages: 1, file_pages: 64K," \
 	" pinned: 50% } ] } ]\nrun: { until: 14s }\n"
 
-struct came_to {
-	double value[6];
-	uint64_t events;
-};
+/* The limited cgroup is a leaf, and the empty ones are its siblings: no part of its walk. */
+#define LIMITED_LEAF                                                                                    \
+	"schema: 1\nscenario: test\nhost: { cpus: 1, memory: 512MiB }\n"                                \
+	"cgroups: [ { name: p, children: [ { name: a, memory.max: 4MiB, tasks: [ { workload: page_ops," \
+	" file_pages: 20000, rounds: 1, steps: [ { op: file_read, pages: 20000 } ] } ] },"              \
+	" { name: \"f{1..200}\" }, { name: z, tasks: [ { workload: page_ops, file_pages: 500,"          \
+	" rounds: 1, steps: [ { op: file_read, pages: 500 } ] } ] } ] } ]\nrun: { until: done }\n"
 
-static const struct validate_row asked[6] = {
-	{ .metric = "cgroup.made", .entity = "all" },
-	{ .metric = "nr_dying_descendants", .entity = "/" },
-	{ .metric = "memory.stat.pgscan_kswapd", .entity = "/" },
-	{ .metric = "memory.stat.pgscan_direct", .entity = "/" },
-	{ .metric = "memory.pressure.some.total", .entity = "/" },
-	{ .metric = "time.sys", .entity = "all" },
-};
-
-static void run_full(struct came_to *c, const char *kernel, const char *lru, bool naive)
+/* In one go and naively comes to the same; so many times fewer events, or nothing was passed at once. */
+static void same(const char *scene, const char *kernel, const char *lru, const char *const metrics[][2],
+		 uint64_t fewer)
 {
-	struct complaints *complaints = complaints_new();
-	char text[1024];
+	char text[1200];
 
-	snprintf(text, sizeof text, "%skernel: %s\npolicies: { reclaim: %s }\n", FULL_MACHINE, kernel, lru);
-	struct scenario_set *set = scenario_load(
-		&(struct scenario_source){ .path = "test.yaml", .text = text }, complaints);
+	snprintf(text, sizeof text, "%skernel: %s\npolicies: { reclaim: %s }\n", scene, kernel, lru);
+	struct record *merged = run_text_by(text, false), *naive = run_text_by(text, true);
 
-	if (!set)
-		complaints_print(complaints, stderr);
-	assert_non_null(set);
-	struct record *record = run_one(
-		&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1, .naive = naive });
+	for (; (*metrics)[0]; metrics++) {
+		double once = value(merged, (*metrics)[0], (*metrics)[1]);
+		double one_by_one = value(naive, (*metrics)[0], (*metrics)[1]);
 
-	assert_true(record_ended(record)->done);
-	assert_int_equal(record_invariants_broken(record), 0);
-	for (uint32_t i = 0; i < 6; i++)
-		if (!validate_value(record, &asked[i], &c->value[i]))
-			fail_msg("there is no %s of %s", asked[i].metric, asked[i].entity);
-	c->events = record_ended(record)->events;
-	record_free(record);
-	scenario_free(set);
-	complaints_free(complaints);
+		if (once != one_by_one)
+			fail_msg("%s of %s: %.17g, one by one %.17g", (*metrics)[0], kernel, once,
+				 one_by_one);
+	}
+	assert_true(record_ended(merged)->events <= record_ended(naive)->events / fewer);
+	record_free(merged);
+	record_free(naive);
 }
 
-static void same(const char *kernel, const char *lru)
-{
-	struct came_to merged, naive;
-
-	run_full(&merged, kernel, lru, false);
-	run_full(&naive, kernel, lru, true);
-	for (uint32_t i = 0; i < 6; i++)
-		if (merged.value[i] != naive.value[i])
-			fail_msg("%s of %s: %.17g, one by one %.17g", asked[i].metric, kernel,
-				 merged.value[i], naive.value[i]);
-	/* And far fewer steps, or nothing was passed at once. */
-	assert_true(merged.events < naive.events / 2);
-}
+static const char *const of_machine[][2] = {
+	{ "cgroup.made", "all" },
+	{ "nr_dying_descendants", "/" },
+	{ "memory.stat.pgscan_kswapd", "/" },
+	{ "memory.stat.pgscan_direct", "/" },
+	{ "memory.pressure.some.total", "/" },
+	{ "time.sys", "all" },
+	{ NULL, NULL },
+};
 
 static void test_whole_walks(void **state)
 {
 	(void)state;
-	same("v6.1", "classic");
-	same("v6.1", "mglru");
+	same(FULL_MACHINE, "v6.1", "classic", of_machine, 2);
+	same(FULL_MACHINE, "v6.1", "mglru", of_machine, 2);
 }
 
 static void test_partial_walks(void **state)
 {
 	(void)state;
-	same("v6.12", "classic");
+	same(FULL_MACHINE, "v6.12", "classic", of_machine, 2);
+	same(FULL_MACHINE, "v6.12", "mglru", of_machine, 2);
+}
+
+static const char *const of_leaf[][2] = {
+	{ "memory.stat.pgscan_direct", "/p/a" },
+	{ "memory.current", "/p/z" }, /* nothing of it is reclaimed */
+	{ "time.sys", "all" },
+	{ NULL, NULL },
+};
+
+static void test_leaf_among_siblings(void **state)
+{
+	(void)state;
+	same(LIMITED_LEAF, "v6.1", "classic", of_leaf, 1);  /* there is nothing to pass */
+	same(LIMITED_LEAF, "v6.12", "classic", of_leaf, 1); /* there is nothing to pass */
 }
 
 int main(void)
@@ -210,6 +211,7 @@ int main(void)
 		cmocka_unit_test(test_row),
 		cmocka_unit_test(test_whole_walks),
 		cmocka_unit_test(test_partial_walks),
+		cmocka_unit_test(test_leaf_among_siblings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
  * The first variant of a scenario, with seed 1; free it with record_free(). Mistakes, a run that fails and a
  * broken invariant fail the test.
  */
-static inline struct record *run_text(const char *text)
+static inline struct record *run_text_by(const char *text, bool naive)
 {
 	struct complaints *complaints = complaints_new();
 
@@ -32,7 +32,7 @@ static inline struct record *run_text(const char *text)
 		complaints_print(complaints, stderr);
 	assert_non_null(set);
 	struct record *record = run_one(
-		&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1 });
+		&(struct run_setup){ .scenario = scenario_variant(set, 0), .seed = 1, .naive = naive });
 
 	if (!record_ended(record)->done)
 		fail_msg("%s", record_ended(record)->error);
@@ -41,6 +41,11 @@ static inline struct record *run_text(const char *text)
 	scenario_free(set);
 	complaints_free(complaints);
 	return record;
+}
+
+static inline struct record *run_text(const char *text)
+{
+	return run_text_by(text, false);
 }
 
 /* In the metric's unit. */

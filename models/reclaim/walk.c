@@ -86,7 +86,8 @@ static void shrink_memcg(struct task *t, struct memcg *m, uint32_t node, struct 
  * else happens are passed at once. m may not be one that goes when it is let go, which others would
  * notice. Returns where that ends, which is held instead of m.
  */
-static struct memcg *pass_empty(struct task *t, struct memcg *m, struct reclaim_cookie *cookie)
+static struct memcg *pass_empty(struct task *t, const struct memcg *target, struct memcg *m,
+				struct reclaim_cookie *cookie)
 {
 	const sim_time_t cost = m->host->costs->reclaim_memcg;
 	struct memcg *from = m, *last;
@@ -94,7 +95,8 @@ static struct memcg *pass_empty(struct task *t, struct memcg *m, struct reclaim_
 
 	if (cookie)
 		from = cookie->generation == cookie->iter->generation ? cookie->iter->position : NULL;
-	if (most < FEW || !from || from->first_child || memcg_is_last_ref(m))
+	/* Siblings of the target are no part of the walk. */
+	if (most < FEW || !from || from == target || from->first_child || memcg_is_last_ref(m))
 		return m;
 	last = siblings_empty_after(from, most, &nr);
 	if (!last)
@@ -141,7 +143,7 @@ static void shrink_memcgs(struct task *t, uint32_t node, struct scan_control *sc
 				break;
 		}
 		task_sync(t);
-		m = pass_empty(t, m, partial ? &cookie : NULL);
+		m = pass_empty(t, sc->target, m, partial ? &cookie : NULL);
 	}
 	if (!m)
 		return;

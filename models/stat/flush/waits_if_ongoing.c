@@ -2,11 +2,12 @@
  * waits_if_ongoing.c - flush: as unified, but who finds a flush under way waits for its end, and does not
  * make one of its own.
  *
- * The patch before seed 5, which its cover letter links to: "mm: memcg: provide accurate stats for
- * userspace reads" (August 2023, not merged). A reader of a file that comes while the tree is flushed
- * spins, giving way where it is asked to, until the flag falls, and goes on with what that flush has left;
- * callers in the kernel skip as ever. With `everyone` these wait in the same way, which is one reading of
- * the attempt "where everyone waits" (docs/seed-5.md). The threshold is not cleared before a flush ends,
+ * After the patch before seed 5, which its cover letter links to: "mm: memcg: provide accurate stats for
+ * userspace reads" (August 2023, not merged). That one's readers also flush below the threshold; here the
+ * threshold stays, so it is not the patch but its way of waiting. A reader that comes while the tree is
+ * flushed spins, giving way where it is asked to, until the flag falls, and goes on with what that flush has
+ * left; callers in the kernel skip as ever. With `everyone` these wait in the same way, which is one reading
+ * of the attempt "where everyone waits" (docs/seed-5.md). The threshold is not cleared before a flush ends,
  * so until then all who ask find it passed and are held up, but unlike in everyone_waits.c and
  * unified_waits.c have no flush to pay for.
  */
@@ -84,7 +85,7 @@ MODULE(flush_waits_if_ongoing) = {
 	.axis = "flush",
 	.name = "waits_if_ongoing",
 	.help = "as unified, but readers wait for the end of a flush that is under way",
-	.source = "the patch before seed 5, August 2023; not in any kernel",
+	.source = "how the patch before seed 5 waits (August 2023), with the threshold; not in any kernel",
 	.options = &options,
 	.ops = &ops,
 	.state_size = sizeof(struct ongoing_state),
