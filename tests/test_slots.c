@@ -151,7 +151,7 @@ static void map_file(struct task *t, void *arg)
 	assert_true(rig_seen.in_fault);
 	assert_int_equal(file_touch(t, r->c, f, 600, NULL), FILE_HIT);
 	task_sync(t);
-	assert_int_equal(stat_truth(r->c, PGFAULT), 2);
+	assert_int_equal(stat_truth(r->c, PGFAULT), 4); /* up to 6.3 a fault that reads counts twice */
 
 	/* Twice in a row is once. */
 	file_read_open(t, r->c, f, 1, &position, NULL);
