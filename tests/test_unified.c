@@ -39,7 +39,19 @@ static void read_second(struct task *t, void *arg)
 	s->second_end = t->clock;
 }
 
-static void play(struct scene *s, const struct rig_config *config)
+/* The same by a caller in the kernel. */
+static void reclaim_second(struct task *t, void *arg)
+{
+	struct scene *s = arg;
+
+	s->second_begin = t->clock;
+	stat_flush(t, s->leaf[0], FLUSH_RECLAIM);
+	task_sync(t);
+	s->second_end = t->clock;
+}
+
+static void play_with(struct scene *s, const struct rig_config *config,
+		      void (*second)(struct task *t, void *arg))
 {
 	struct memcg *parent;
 
@@ -52,13 +64,17 @@ static void play(struct scene *s, const struct rig_config *config)
 	rig_run(s->rig, SIM_MS);
 	task_spawn(s->rig->sim,
 		   &(struct task_attr){ .name = "first", .run = read_first, .arg = s, .start = SIM_MS });
-	task_spawn(s->rig->sim, &(struct task_attr){ .name = "second",
-						     .run = read_second,
-						     .arg = s,
-						     .cpu = 1,
-						     .start = SIM_MS + 30 * SIM_US });
+	task_spawn(
+		s->rig->sim,
+		&(struct task_attr){
+			.name = "second", .run = second, .arg = s, .cpu = 1, .start = SIM_MS + 30 * SIM_US });
 	rig_run(s->rig, SIM_SEC);
 	assert_int_equal(sim_sched(s->rig->sim)->nr_tasks, 0);
+}
+
+static void play(struct scene *s, const struct rig_config *config)
+{
+	play_with(s, config, read_second);
 }
 
 static void losers_do_not_wait_and_read_stale_data(void **state)
@@ -156,6 +172,28 @@ static void readers_wait_for_the_flush_under_way(void **state)
 	}
 }
 
+/* And callers in the kernel go on at once unless everyone waits. */
+static void kernel_callers_wait_if_everyone_does(void **state)
+{
+	static const bool everyone[] = { false, true };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct rig_config config = { .cpus = CPUS,
+					     .flush = "waits_if_ongoing",
+					     .flush_options = &everyone[i] };
+		struct scene s;
+
+		play_with(&s, &config, reclaim_second);
+		assert_true(s.second_begin < s.first_end);
+		if (everyone[i])
+			assert_true(s.second_end > s.first_end - s.rig->costs.read_format);
+		else
+			assert_true(s.second_end < s.second_begin + SIM_US);
+		rig_free(s.rig);
+	}
+}
+
 static void below_the_threshold_nobody_flushes(void **state)
 {
 	struct scene s = { .rig = rig_new(&(struct rig_config){ .cpus = CPUS, .version = 601 }) };
@@ -235,6 +273,7 @@ int main(void)
 		cmocka_unit_test(nonunified_readers_wait_and_are_exact),
 		cmocka_unit_test(unified_waiters_flush_the_tree_again),
 		cmocka_unit_test(readers_wait_for_the_flush_under_way),
+		cmocka_unit_test(kernel_callers_wait_if_everyone_does),
 		cmocka_unit_test(below_the_threshold_nobody_flushes),
 		cmocka_unit_test(irqs_are_off_for_all_of_an_old_flush),
 		cmocka_unit_test(cpu_stat_always_flushes_its_subtree),
