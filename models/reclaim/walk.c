@@ -80,6 +80,19 @@ static void shrink_memcg(struct task *t, struct memcg *m, uint32_t node, struct 
 	shrink_slab(t, m, node, sc->priority);
 }
 
+/* Behind `from`: the last of those without pages, up to so many, held instead of m. NULL: there is none. */
+static struct memcg *beyond_empty(struct task *t, struct memcg *m, struct memcg *from, uint64_t most,
+				  uint64_t *nr)
+{
+	struct memcg *last = siblings_empty_after(from, most, nr);
+
+	if (!last)
+		return NULL;
+	memcg_tryget(last);
+	memcg_put(t, m);
+	return last;
+}
+
 /*
  * Behind m (or the shared position) may follow some that have no pages: emin, 0 or more, is no less than
  * that, so may_reclaim() is false and the walk's time is all they cost. As many as it passes before anything
@@ -98,13 +111,11 @@ static struct memcg *pass_empty(struct task *t, const struct memcg *target, stru
 	/* Siblings of the target are no part of the walk. */
 	if (most < FEW || !from || from == target || from->first_child || memcg_is_last_ref(m))
 		return m;
-	last = siblings_empty_after(from, most, &nr);
+	last = beyond_empty(t, m, from, most, &nr);
 	if (!last)
 		return m;
 	if (cookie)
 		cookie->iter->position = last;
-	memcg_tryget(last);
-	memcg_put(t, m);
 	cpu_work(t, nr * cost);
 	task_sync(t);
 	return last;
@@ -117,12 +128,8 @@ struct memcg *pass_empty_at_once(struct task *t, struct memcg *m)
 
 	if (!task_alone_for(t, 1) || m->first_child || memcg_is_last_ref(m))
 		return m;
-	last = siblings_empty_after(m, UINT64_MAX, &nr);
-	if (!last)
-		return m;
-	memcg_tryget(last);
-	memcg_put(t, m);
-	return last;
+	last = beyond_empty(t, m, m, UINT64_MAX, &nr);
+	return last ? last : m;
 }
 
 static void shrink_memcgs(struct task *t, uint32_t node, struct scan_control *sc)
