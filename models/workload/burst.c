@@ -83,9 +83,7 @@ bool burst_begin(struct burst *b, struct memcg *m)
 	struct burst_record *record = b->w->state;
 	bool done;
 
-	task_sync(b->t);
-	b->w->memcg->nr_away++;
-	if (cgroup_move(b->t, &b->w->task, m) != CGROUP_OK) {
+	if (!workload_leave_for(b->t, b->w, m)) {
 		record->failed++;
 		return false;
 	}

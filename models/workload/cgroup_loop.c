@@ -286,13 +286,6 @@ static void forget_directories(struct loop *l)
 		slab_put(l->w->host, l->node, DENTRY_BYTES);
 }
 
-static void come_home(struct loop *l)
-{
-	cgroup_move(l->t, &l->w->task, l->w->memcg);
-	task_sync(l->t);
-	l->w->memcg->nr_away--;
-}
-
 static bool one_life(struct loop *l, uint32_t i)
 {
 	struct memcg *m;
@@ -308,13 +301,12 @@ static bool one_life(struct loop *l, uint32_t i)
 		memcg_put(l->t, m);
 		return true;
 	}
-	l->w->memcg->nr_away++;
-	done = cgroup_move(l->t, &l->w->task, m) == CGROUP_OK && do_mode(l, i, m);
+	done = workload_leave_for(l->t, l->w, m) && do_mode(l, i, m);
 	if (l->o->pause)
 		task_sleep(l->t, l->o->pause);
 	task_sync(l->t);
 	done = made_files_look_up(l->t, l->files, m) && done;
-	come_home(l);
+	workload_come_home(l->t, l->w);
 	remove_one(l, m);
 	return done;
 }
@@ -325,10 +317,8 @@ static void read_all(struct loop *l, uint32_t nr)
 {
 	struct memcg *failed;
 
-	task_sync(l->t);
-	l->w->memcg->nr_away++;
-	if (cgroup_move(l->t, &l->w->task, l->live) != CGROUP_OK) {
-		come_home(l);
+	if (!workload_leave_for(l->t, l->w, l->live)) {
+		workload_come_home(l->t, l->w);
 		return;
 	}
 	for (uint32_t i = 0; i < nr; i++)
@@ -344,7 +334,7 @@ static void read_all(struct loop *l, uint32_t nr)
 	if (l->file->object.mapping)
 		page_object_move(&l->file->object, l->w->memcg);
 	page_object_move((struct page_object *)l->anon, l->w->memcg);
-	come_home(l);
+	workload_come_home(l->t, l->w);
 }
 
 static void remove_live(struct loop *l)

@@ -160,16 +160,11 @@ static void map_pages(struct task *t, void *arg)
 static bool read_in(struct check *c, struct memcg *m, uint64_t *index)
 {
 	struct memcg *failed;
-	bool done;
+	bool done = workload_leave_for(c->t, c->w, m);
 
-	task_sync(c->t);
-	c->w->memcg->nr_away++;
-	done = cgroup_move(c->t, &c->w->task, m) == CGROUP_OK;
 	for (uint64_t k = 0; k < c->o->pages && done; k++)
 		done = file_read(c->t, m, c->file, (*index)++, &failed) != FILE_NOMEM;
-	cgroup_move(c->t, &c->w->task, c->w->memcg);
-	task_sync(c->t);
-	c->w->memcg->nr_away--;
+	workload_come_home(c->t, c->w);
 	return done;
 }
 

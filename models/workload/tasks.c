@@ -41,8 +41,7 @@ static const struct option task_rows[] = {
 		       "tables, memory areas, open files; charged to its cgroup"),
 	OPTION(struct task_options, oom_score_adj, OPT_NUMBER, .fallback = "0", .min = "-1000", .max = "1000",
 	       .help = "thousandths of what the limit and swap allow that the OOM killer adds to what the "
-		       "task "
-		       "has; -1000: it is never killed",
+		       "task has; -1000: it is never killed",
 	       .source = "/proc/PID/oom_score_adj"),
 	OPTION(struct task_options, cgroup, OPT_STRING,
 	       .help = "top level only: cgroup that it runs in, by path or pattern; the root if none"),
@@ -345,6 +344,20 @@ void workload_build(struct host *host)
 			ops_of(state->tasks[i].options)->prepare(&state->tasks[i]);
 	for (uint32_t i = 0; i < nr; i++)
 		spawn(&state->tasks[i]);
+}
+
+bool workload_leave_for(struct task *t, struct workload_task *w, struct memcg *m)
+{
+	task_sync(t);
+	w->memcg->nr_away++;
+	return cgroup_move(t, &w->task, m) == CGROUP_OK;
+}
+
+void workload_come_home(struct task *t, struct workload_task *w)
+{
+	cgroup_move(t, &w->task, w->memcg);
+	task_sync(t);
+	w->memcg->nr_away--;
 }
 
 /* ---- results ---- */

@@ -38,8 +38,7 @@ static const struct option rows[] = {
 	       .help = "how often each is looked at by name, fstatat(2), before it is opened"),
 	OPTION(struct tree_read, inode, OPT_BYTES, .fallback = "0", .max = "4096",
 	       .help = "size of an inode, without the pointer to its owner; the first task's counts; 0: that "
-		       "of "
-		       "ext4 in the kernel"),
+		       "of ext4 in the kernel"),
 	OPTION(struct tree_read, passes, OPT_U32, .fallback = "1", .min = "1", .help = "over the directory"),
 	OPTION(struct tree_read, work, OPT_DURATION, .fallback = "0s",
 	       .help = "time in user mode for each file"),

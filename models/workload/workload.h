@@ -72,6 +72,13 @@ static inline bool workload_is(const struct workload_task *w, const struct modul
 	return w->options->workload.module == module;
 }
 
+/*
+ * The task plays a process in m for a while, its own cgroup being that of the process that made it. False: m
+ * is removed, or there is no memory for it; who plays comes home all the same, which stands for exit(2).
+ */
+bool workload_leave_for(struct task *t, struct workload_task *w, struct memcg *m);
+void workload_come_home(struct task *t, struct workload_task *w);
+
 /* Have they the same module and name, under which results add up; is it the first of all that have? */
 bool workload_shares(const struct workload_task *a, const struct workload_task *b);
 bool workload_leads(const struct workload_task *tasks, uint32_t i);
